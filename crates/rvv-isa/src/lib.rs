@@ -1,0 +1,1 @@
+//! The RISC-V instruction table: decoder, encoder and disassembler, all made from `isa/`.

@@ -1,0 +1,1 @@
+//! An RV64GCV emulator with any VLEN, as a library.
