@@ -1,1 +1,29 @@
 //! An RV64GCV emulator with any VLEN, as a library.
+//!
+//! [`Machine`] is the way in: give it a [`Config`], load an ELF, run it. Below it:
+//!
+//! * [`hart`] — the architectural state of one hardware thread and its memory accesses;
+//! * [`mem`] — guest RAM and the software TLB;
+//! * [`exec`] — what each scalar instruction does, by chapter of the manual;
+//! * [`vector`] — the vector unit;
+//! * [`engine`] — decode-once blocks and the loop that runs them;
+//! * [`privileged`] — CSRs, traps, address translation, PMP, the bare-metal platform;
+//! * [`linux`] — the Linux user-mode personality.
+
+pub mod config;
+pub mod elf;
+pub mod engine;
+pub mod exec;
+pub mod fp;
+pub mod hart;
+pub mod linux;
+pub mod machine;
+pub mod mem;
+pub mod privileged;
+pub mod trap;
+pub mod vector;
+
+pub use config::Config;
+pub use hart::Hart;
+pub use machine::{Machine, Outcome};
+pub use trap::{Cause, Exec, Trap};

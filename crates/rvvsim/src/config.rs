@@ -1,0 +1,85 @@
+//! Everything about a run that is a choice: one value, passed in.
+
+use rvv_isa::Isa;
+
+/// What happens to agnostic elements. The manual (section "Vector Tail Agnostic and Vector Mask
+/// Agnostic") lets an implementation keep each one or overwrite it with ones, by any pattern.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Agnostic {
+    /// Keep the old value.
+    #[default]
+    Undisturbed,
+    /// Overwrite with all ones.
+    Ones,
+    /// Overwrite with ones up to the end of the last register the body touched; further registers of
+    /// the group keep their values, as in cores that rename single registers.
+    OnesToRegister,
+    /// Each element by the toss of a coin, seeded.
+    Random(u64),
+}
+
+/// Which `vl` a `vset{i}vl{i}` returns where VLMAX < AVL < 2·VLMAX leaves a choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum VlChoice {
+    /// VLMAX.
+    #[default]
+    Max,
+    /// ⌈AVL/2⌉, the least the manual allows.
+    Half,
+    /// Anything between, seeded.
+    Random(u64),
+}
+
+/// What `vsetvli x0, x0` that would change VLMAX does. The manual reserves it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum VsetvlX0 {
+    /// Set `vill`.
+    #[default]
+    Vill,
+    /// Keep `vl` as it is, whatever the new VLMAX.
+    Keep,
+    /// Keep `vl` but not above the new VLMAX.
+    Clamp,
+}
+
+/// The choices a [`crate::Machine`] is made with.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The extensions that exist; everything else is an illegal instruction.
+    pub isa: Isa,
+    /// Vector register length in bits: a power of two from 128 to 65536 (from 32 with a `Zve*` ISA).
+    pub vlen: u32,
+    /// Guest memory in bytes. Host memory is taken as the guest touches it.
+    pub mem: u64,
+    /// Stop after this many instructions.
+    pub max_insns: Option<u64>,
+    /// Tail-agnostic elements.
+    pub tail: Agnostic,
+    /// Masked-off elements under mask-agnostic.
+    pub mask: Agnostic,
+    /// The freedom in `vsetvl`.
+    pub vl: VlChoice,
+    /// The reserved `vsetvli x0, x0`.
+    pub vsetvl_x0: VsetvlX0,
+    /// Run the reserved vector encodings that common hardware runs.
+    pub lenient: bool,
+    /// Scalar loads and stores need not be aligned; otherwise they trap.
+    pub misaligned: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            isa: Isa::rva23u64(),
+            vlen: 128,
+            mem: 2 << 30,
+            max_insns: None,
+            tail: Agnostic::default(),
+            mask: Agnostic::default(),
+            vl: VlChoice::default(),
+            vsetvl_x0: VsetvlX0::default(),
+            lenient: false,
+            misaligned: true,
+        }
+    }
+}

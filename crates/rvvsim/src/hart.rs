@@ -1,0 +1,368 @@
+//! One hardware thread: its registers, and its loads and stores.
+
+use crate::config::Config;
+use crate::engine::CommitLog;
+use crate::fp::Flags;
+use crate::mem::{Access, PAGE, Ram, Scalar, Target, Tlb};
+use crate::privileged::{CsrFile, Platform, Privilege};
+use crate::trap::{Cause, Exec, Trap};
+use crate::vector::VectorState;
+use std::ops::{Index, IndexMut};
+
+/// A register file of 32 64-bit registers.
+///
+/// It has a place for every value of a `u8`, so that indexing by a decoded register number needs no
+/// bounds check. Of the places past 31 only [`RegFile::SINK`] is ever written.
+#[derive(Clone)]
+pub struct RegFile([u64; 256]);
+
+impl RegFile {
+    /// Where the engine sends writes to `x0`.
+    pub const SINK: u8 = 32;
+
+    /// The 32 architectural registers.
+    #[must_use]
+    pub fn architectural(&self) -> &[u64; 32] {
+        self.0.first_chunk().expect("256 is more than 32")
+    }
+}
+
+impl Default for RegFile {
+    fn default() -> Self {
+        RegFile([0; 256])
+    }
+}
+
+impl Index<u8> for RegFile {
+    type Output = u64;
+    #[inline(always)]
+    fn index(&self, r: u8) -> &u64 {
+        &self.0[usize::from(r)]
+    }
+}
+
+impl IndexMut<u8> for RegFile {
+    #[inline(always)]
+    fn index_mut(&mut self, r: u8) -> &mut u64 {
+        &mut self.0[usize::from(r)]
+    }
+}
+
+/// Who translates addresses and owns the devices.
+pub enum Environment {
+    /// Bare metal: physical memory, privileged translation, HTIF and CLINT.
+    Bare(Box<Platform>),
+    /// Linux user mode: the process's address space.
+    User(Box<crate::linux::AddressSpace>),
+}
+
+/// The state of one hart, with the memory it sees.
+pub struct Hart {
+    /// Integer registers. `x[0]` stays 0: write through [`Hart::set_x`] or to [`RegFile::SINK`].
+    pub x: RegFile,
+    /// Floating-point registers, NaN-boxed.
+    pub f: RegFile,
+    /// The current instruction, while one executes outside the engine's fast loop; the next otherwise.
+    pub pc: u64,
+    /// Where execution goes after the current instruction; block-ending handlers may change it.
+    pub next_pc: u64,
+    /// Accrued exception flags.
+    pub fflags: Flags,
+    /// Dynamic rounding mode, as written: 5 to 7 are reserved and trap on use.
+    pub frm: u8,
+    /// `mstatus.FS` is to be read as dirty: an instruction wrote floating-point state.
+    pub fs_dirty: bool,
+    /// `mstatus.VS` likewise.
+    pub vs_dirty: bool,
+    /// Vector registers and CSRs.
+    pub v: VectorState,
+    /// Privileged CSRs.
+    pub csr: CsrFile,
+    /// Current privilege mode.
+    pub prv: Privilege,
+    /// Guest RAM.
+    pub ram: Ram,
+    /// Translations that hit.
+    pub tlb: Tlb,
+    /// Counts changes of translation; cached blocks check their mapping again when it moves.
+    pub tlb_generation: u64,
+    /// Translation and devices.
+    pub env: Environment,
+    /// The reservation of LR: RAM offset and size.
+    pub reservation: Option<(usize, usize)>,
+    /// Instructions retired before the current block.
+    pub instret: u64,
+    /// Instructions of the current block retired before the current one.
+    pub retired_in_block: u32,
+    /// The engine must leave the block after this instruction: code was overwritten, or a device wants
+    /// attention.
+    pub resync: bool,
+    /// What the current instruction did, when someone wants to know (`--trace`).
+    pub log: Option<Box<CommitLog>>,
+    /// The choices of this run.
+    pub config: Config,
+}
+
+impl Hart {
+    /// A hart at reset, with its memory.
+    #[must_use]
+    pub fn new(config: Config, ram: Ram, env: Environment) -> Self {
+        let prv = match env {
+            Environment::Bare(_) => Privilege::Machine,
+            Environment::User(_) => Privilege::User,
+        };
+        Hart {
+            x: RegFile::default(),
+            f: RegFile::default(),
+            pc: 0,
+            next_pc: 0,
+            fflags: Flags::default(),
+            frm: 0,
+            fs_dirty: false,
+            vs_dirty: false,
+            v: VectorState::new(&config),
+            csr: CsrFile::new(&config),
+            prv,
+            ram,
+            tlb: Tlb::default(),
+            tlb_generation: 1,
+            env,
+            reservation: None,
+            instret: 0,
+            retired_in_block: 0,
+            resync: false,
+            log: None,
+            config,
+        }
+    }
+
+    /// Writes an integer register; `x0` stays 0.
+    #[inline(always)]
+    pub fn set_x(&mut self, r: u8, value: u64) {
+        if r != 0 {
+            self.x[r] = value;
+        }
+    }
+
+    /// Writes a floating-point register and marks `FS` dirty.
+    #[inline(always)]
+    pub fn set_f(&mut self, r: u8, value: u64) {
+        self.f[r] = value;
+        self.fs_dirty = true;
+    }
+
+    /// Instructions retired so far, the current one not counted.
+    #[must_use]
+    pub fn instructions_retired(&self) -> u64 {
+        self.instret + u64::from(self.retired_in_block)
+    }
+
+    /// Translations may have changed: forget them.
+    pub fn flush_tlb(&mut self) {
+        self.tlb.flush();
+        self.tlb_generation += 1;
+    }
+
+    /// Translates an address through the environment, checking permission: no TLB, no side effects but
+    /// the accessed and dirty bits of page tables.
+    ///
+    /// # Errors
+    /// The access or page fault of that access.
+    pub fn translate(&mut self, va: u64, access: Access) -> Exec<Target> {
+        match &mut self.env {
+            Environment::Bare(_) => self.translate_bare(va, access),
+            Environment::User(space) => space.translate(&mut self.ram, va, access),
+        }
+    }
+
+    /// Whether each access must be seen one by one: they are being logged.
+    fn unhurried(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// Translates and, where later accesses to the page need no thought, teaches the TLB.
+    fn translate_and_remember(&mut self, va: u64, access: Access) -> Exec<Target> {
+        let target = self.translate(va, access)?;
+        if let Target::Ram(offset) = target {
+            let delicate = access == Access::Store && (self.ram.has_code(offset) || self.is_watched(offset));
+            if !delicate && !self.unhurried() {
+                self.tlb.insert(va, offset, access);
+            }
+        }
+        Ok(target)
+    }
+
+    /// Whether stores to the RAM page of `offset` must be looked at (HTIF lives in plain memory).
+    fn is_watched(&self, offset: usize) -> bool {
+        match &self.env {
+            Environment::Bare(platform) => platform.watches_page(offset),
+            Environment::User(_) => false,
+        }
+    }
+
+    /// Where `len` bytes at `va` (all on one page) are in RAM, or `None` for a device. For a store, decoded
+    /// code there is given up at once, so the caller may simply write. This is the door for vector
+    /// memory: whole runs of elements are then plain slices.
+    ///
+    /// # Errors
+    /// The access or page fault of that access.
+    #[inline]
+    pub fn ram_run(&mut self, va: u64, len: usize, access: Access) -> Exec<Option<usize>> {
+        debug_assert!(len as u64 <= PAGE - va % PAGE);
+        if let Some(offset) = self.tlb.lookup(va, 1, access) {
+            return Ok(Some(offset));
+        }
+        match self.translate_and_remember(va, access)? {
+            Target::Ram(offset) => {
+                if access == Access::Store {
+                    self.note_store(offset, len);
+                }
+                Ok(Some(offset))
+            }
+            Target::Device(_) => Ok(None),
+        }
+    }
+
+    /// Book-keeping for a store that did not hit the TLB.
+    fn note_store(&mut self, offset: usize, len: usize) {
+        if self.ram.note_write(offset, len) {
+            self.resync = true;
+        }
+        if let Environment::Bare(platform) = &mut self.env
+            && platform.note_write(offset, len)
+        {
+            self.resync = true;
+        }
+    }
+
+    /// Loads a value. Misaligned addresses are fine where the configuration says so.
+    ///
+    /// # Errors
+    /// The misaligned, access or page fault of that access.
+    #[inline(always)]
+    pub fn load<T: Scalar>(&mut self, va: u64) -> Exec<T> {
+        if let Some(offset) = self.tlb.lookup(va, T::SIZE, Access::Load)
+            && let Some(value) = self.ram.read(offset)
+        {
+            return Ok(value);
+        }
+        self.load_slow(va, T::SIZE).map(T::from_u64)
+    }
+
+    /// Stores a value.
+    ///
+    /// # Errors
+    /// The misaligned, access or page fault of that access. Then nothing was written.
+    #[inline(always)]
+    pub fn store<T: Scalar>(&mut self, va: u64, value: T) -> Exec {
+        if let Some(offset) = self.tlb.lookup(va, T::SIZE, Access::Store)
+            && self.ram.write(offset, value).is_some()
+        {
+            return Ok(());
+        }
+        self.store_slow(va, T::SIZE, value.to_u64())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn load_slow(&mut self, va: u64, size: usize) -> Exec<u64> {
+        let value = self.load_unlogged(va, size)?;
+        if let Some(log) = &mut self.log {
+            log.load(va, size);
+        }
+        Ok(value)
+    }
+
+    fn load_unlogged(&mut self, va: u64, size: usize) -> Exec<u64> {
+        if va % size as u64 != 0 && !self.config.misaligned {
+            return Err(Trap::new(Cause::LoadAddressMisaligned, va, "misaligned load"));
+        }
+        let on_page = (PAGE - va % PAGE) as usize;
+        if size <= on_page {
+            return match self.translate_and_remember(va, Access::Load)? {
+                Target::Ram(offset) => Ok(self.read_ram(offset, size)),
+                Target::Device(pa) => self.load_device(pa, size, va),
+            };
+        }
+        // The parts on the two pages, low half first; the fault of the second names its own page.
+        let low = self.load_unlogged_bytes(va, on_page)?;
+        let high = self.load_unlogged_bytes(va.wrapping_add(on_page as u64), size - on_page)?;
+        Ok(low | high << (8 * on_page))
+    }
+
+    fn load_unlogged_bytes(&mut self, va: u64, len: usize) -> Exec<u64> {
+        match self.translate_and_remember(va, Access::Load)? {
+            Target::Ram(offset) => Ok(self.read_ram(offset, len)),
+            Target::Device(_) => Err(Trap::new(
+                Cause::LoadAccessFault,
+                va,
+                "misaligned load from a device or from where there is no memory",
+            )),
+        }
+    }
+
+    fn read_ram(&self, offset: usize, len: usize) -> u64 {
+        let mut le = [0; 8];
+        le[..len].copy_from_slice(&self.ram.bytes()[offset..offset + len]);
+        u64::from_le_bytes(le)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn store_slow(&mut self, va: u64, size: usize, value: u64) -> Exec {
+        if va % size as u64 != 0 && !self.config.misaligned {
+            return Err(Trap::new(Cause::StoreAddressMisaligned, va, "misaligned store"));
+        }
+        let bytes = value.to_le_bytes();
+        let on_page = (PAGE - va % PAGE) as usize;
+        if size <= on_page {
+            match self.translate_and_remember(va, Access::Store)? {
+                Target::Ram(offset) => self.write_ram(offset, &bytes[..size]),
+                Target::Device(pa) => self.store_device(pa, size, value, va)?,
+            }
+        } else {
+            // Both translations come before either write, so that a fault leaves memory as it was.
+            let second = va.wrapping_add(on_page as u64);
+            let low = self.translate_and_remember(va, Access::Store)?;
+            let high = self.translate_and_remember(second, Access::Store)?;
+            let (Target::Ram(low), Target::Ram(high)) = (low, high) else {
+                let why = "misaligned store to a device or to where there is no memory";
+                return Err(Trap::new(Cause::StoreAccessFault, va, why));
+            };
+            self.write_ram(low, &bytes[..on_page]);
+            self.write_ram(high, &bytes[on_page..size]);
+        }
+        if let Some(log) = &mut self.log {
+            log.store(va, size, value);
+        }
+        Ok(())
+    }
+
+    fn write_ram(&mut self, offset: usize, bytes: &[u8]) {
+        self.note_store(offset, bytes.len());
+        self.ram.bytes_mut()[offset..offset + bytes.len()].copy_from_slice(bytes);
+        // HTIF acts on what was written, so it looks after the write.
+    }
+
+    /// Fetches a 16-bit parcel of an instruction.
+    ///
+    /// # Errors
+    /// The access or page fault of the fetch, with `tval` the parcel's address.
+    pub fn fetch_parcel(&mut self, va: u64) -> Exec<u16> {
+        match self.fetch_target(va)? {
+            Target::Ram(offset) => Ok(self.ram.read(offset).unwrap_or(0)),
+            Target::Device(pa) => self.fetch_device(pa, va),
+        }
+    }
+
+    /// Where the instruction at `va` comes from.
+    ///
+    /// # Errors
+    /// The access or page fault of the fetch.
+    pub fn fetch_target(&mut self, va: u64) -> Exec<Target> {
+        if let Some(offset) = self.tlb.lookup(va, 2, Access::Fetch) {
+            return Ok(Target::Ram(offset));
+        }
+        self.translate_and_remember(va, Access::Fetch)
+    }
+}

@@ -1,0 +1,145 @@
+//! A whole machine: load an ELF, run it, see how it ended.
+
+use crate::config::Config;
+use crate::elf::Image;
+use crate::engine::{Engine, Stop};
+use crate::hart::{Environment, Hart};
+use crate::linux::{Process, ProcessOptions, Verdict};
+use crate::mem::Ram;
+use crate::privileged::Platform;
+use crate::trap::{Cause, Trap};
+use std::time::Instant;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The guest ended itself: exit status, or HTIF code.
+    Exited(i32),
+    /// A signal ended the guest (user mode); the trap behind it, if there was one.
+    Signaled {
+        /// The signal's number.
+        signal: i32,
+        /// The trap that became the signal.
+        trap: Option<Trap>,
+    },
+    /// Bare mode: a trap whose handler cannot be fetched, so the hart would trap for ever.
+    Stuck(Trap),
+    /// `--max-insns` instructions have been executed.
+    OutOfInstructions,
+    /// `--timeout` has passed.
+    TimedOut,
+    /// The guest did something this emulator does not support, by name.
+    Unsupported(String),
+}
+
+/// Why a machine could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file is not an ELF this machine can run.
+    #[error(transparent)]
+    Elf(#[from] crate::elf::ElfError),
+    /// The host would not give the address space.
+    #[error("cannot reserve {size} bytes of guest memory: {source}; try a smaller --mem")]
+    Memory {
+        /// Bytes asked for.
+        size: u64,
+        /// What the host said.
+        source: std::io::Error,
+    },
+    /// The program does not fit.
+    #[error("{0}")]
+    DoesNotFit(String),
+}
+
+/// A hart, its engine, and its surroundings.
+pub struct Machine {
+    /// Architectural state and memory.
+    pub hart: Hart,
+    /// Decoded blocks, statistics.
+    pub engine: Engine,
+    /// Linux user mode; `None` in bare mode.
+    pub process: Option<Box<Process>>,
+}
+
+/// Instructions between looks at the clock, the timer and interrupts.
+const SLICE: u64 = 100_000;
+
+impl Machine {
+    /// A bare-metal machine with the image in its memory.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    pub fn bare(config: Config, image: &Image) -> Result<Self, LoadError> {
+        let mut ram = new_ram(&config)?;
+        let platform = Platform::new(&config, image, &mut ram)?;
+        let mut hart = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
+        hart.reset_bare();
+        Ok(Machine { hart, engine: Engine::default(), process: None })
+    }
+
+    /// A Linux process with the image, its arguments and environment in place.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    pub fn user(config: Config, image: &Image, options: ProcessOptions) -> Result<Self, LoadError> {
+        let mut ram = new_ram(&config)?;
+        let (process, space, start) = Process::new(&config, image, options, &mut ram)?;
+        let mut hart = Hart::new(config, ram, Environment::User(Box::new(space)));
+        hart.pc = start.pc;
+        hart.x[2] = start.sp;
+        Ok(Machine { hart, engine: Engine::default(), process: Some(Box::new(process)) })
+    }
+
+    /// Runs until the guest ends, a limit is reached, or `deadline` passes.
+    pub fn run(&mut self, deadline: Option<Instant>) -> Outcome {
+        let limit = self.hart.config.max_insns.unwrap_or(u64::MAX);
+        loop {
+            let left = limit.saturating_sub(self.hart.instret);
+            if left == 0 {
+                return Outcome::OutOfInstructions;
+            }
+            if deadline.is_some_and(|d| Instant::now() >= d) {
+                return Outcome::TimedOut;
+            }
+            let stop = self.engine.run(&mut self.hart, left.min(SLICE));
+            if let Some(outcome) = self.handle(stop) {
+                return outcome;
+            }
+        }
+    }
+
+    fn handle(&mut self, stop: Stop) -> Option<Outcome> {
+        let Some(process) = &mut self.process else { return self.handle_bare(stop) };
+        let verdict = match stop {
+            Stop::Budget => process.tick(&mut self.hart),
+            Stop::Trap(Trap { cause: Cause::EcallFromU, .. }) => process.syscall(&mut self.hart),
+            Stop::Trap(trap) => process.fault(&mut self.hart, trap),
+        };
+        match verdict {
+            Verdict::Continue => None,
+            Verdict::Exit(status) => Some(Outcome::Exited(status)),
+            Verdict::Kill { signal, trap } => Some(Outcome::Signaled { signal, trap }),
+            Verdict::Unsupported(what) => Some(Outcome::Unsupported(what)),
+        }
+    }
+
+    fn handle_bare(&mut self, stop: Stop) -> Option<Outcome> {
+        match stop {
+            Stop::Trap(trap) => {
+                if let Err(stuck) = self.hart.take_trap(&trap) {
+                    return Some(Outcome::Stuck(stuck));
+                }
+            }
+            Stop::Budget => {}
+        }
+        if let Some(code) = self.hart.serve_devices() {
+            return Some(Outcome::Exited(code));
+        }
+        self.hart.take_interrupt();
+        None
+    }
+}
+
+fn new_ram(config: &Config) -> Result<Ram, LoadError> {
+    Ram::new(config.mem).map_err(|source| LoadError::Memory { size: config.mem, source })
+}

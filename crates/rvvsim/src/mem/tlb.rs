@@ -1,0 +1,82 @@
+//! The software TLB: a direct-mapped table whose hit is a compare and an add.
+
+use super::Access;
+
+/// Bytes in a page.
+pub const PAGE: u64 = 4096;
+
+const ENTRIES: usize = 256;
+/// No page starts at an odd address, so this tag never matches.
+const INVALID: u64 = 1;
+
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The page's virtual address.
+    tag: u64,
+    /// RAM offset minus virtual address, wrapping.
+    addend: u64,
+}
+
+/// Translations of pages that are plain RAM and may be accessed with no further thought. Pages that
+/// need care at each access (devices, code that a store must invalidate, watched words) are left out.
+#[derive(Clone)]
+pub struct Tlb {
+    load: [Entry; ENTRIES],
+    store: [Entry; ENTRIES],
+    fetch: [Entry; ENTRIES],
+}
+
+impl Default for Tlb {
+    fn default() -> Self {
+        let none = [Entry { tag: INVALID, addend: 0 }; ENTRIES];
+        Tlb { load: none, store: none, fetch: none }
+    }
+}
+
+impl Tlb {
+    #[inline(always)]
+    fn table(&self, access: Access) -> &[Entry; ENTRIES] {
+        match access {
+            Access::Load => &self.load,
+            Access::Store => &self.store,
+            Access::Fetch => &self.fetch,
+        }
+    }
+
+    /// The RAM offset of `va` if its page is here and `va` is a multiple of `size` (a power of two): a
+    /// misaligned access misses, so that one compare also rules out crossing the page.
+    #[inline(always)]
+    #[must_use]
+    pub fn lookup(&self, va: u64, size: usize, access: Access) -> Option<usize> {
+        let entry = &self.table(access)[(va / PAGE) as usize % ENTRIES];
+        let page_or_misaligned = va & (!(PAGE - 1) | (size as u64 - 1));
+        (entry.tag == page_or_misaligned).then(|| va.wrapping_add(entry.addend) as usize)
+    }
+
+    /// Remembers that the page of `va` is at the RAM page of `offset`.
+    pub fn insert(&mut self, va: u64, offset: usize, access: Access) {
+        let tag = va & !(PAGE - 1);
+        let addend = (offset as u64 & !(PAGE - 1)).wrapping_sub(tag);
+        let table = match access {
+            Access::Load => &mut self.load,
+            Access::Store => &mut self.store,
+            Access::Fetch => &mut self.fetch,
+        };
+        table[(va / PAGE) as usize % ENTRIES] = Entry { tag, addend };
+    }
+
+    /// Forgets everything.
+    pub fn flush(&mut self) {
+        *self = Tlb::default();
+    }
+
+    /// Forgets the stores to the RAM page of `offset`, under whatever virtual address.
+    pub fn forbid_stores(&mut self, offset: usize) {
+        let page = offset as u64 & !(PAGE - 1);
+        for e in &mut self.store {
+            if e.tag != INVALID && e.tag.wrapping_add(e.addend) == page {
+                e.tag = INVALID;
+            }
+        }
+    }
+}
