@@ -1,1 +1,3 @@
 //! An RV64GCV emulator with any VLEN, as a library.
+
+pub mod fp;
