@@ -1,0 +1,1 @@
+//! Host instructions that need asking for.
