@@ -1,10 +1,18 @@
 //! Decode once, run many times: blocks of micro-ops, and the loop that runs them.
+//!
+//! Instructions are decoded into [`block`]s keyed by address and context (`vtype`, `FS` and `VS` on or
+//! off), so that a vector handler is already chosen for its SEW and LMUL when it runs. A block is a
+//! list of typed [`uop`]s; a JIT would start from the same list.
 
+mod block;
+mod cache;
 mod log;
+mod run;
+mod translate;
+mod uop;
 
 pub use log::{CommitLog, MemoryEvent};
 
-use crate::Hart;
 use crate::trap::Trap;
 
 /// Why [`Engine::run`] came back.
@@ -16,13 +24,8 @@ pub enum Stop {
     Trap(Trap),
 }
 
-/// The block cache.
+/// The block cache and the loop over it.
 #[derive(Default)]
-pub struct Engine {}
-
-impl Engine {
-    /// Runs up to `budget` instructions (a little fewer where a block would pass it).
-    pub fn run(&mut self, _hart: &mut Hart, _budget: u64) -> Stop {
-        Stop::Budget
-    }
+pub struct Engine {
+    cache: cache::BlockCache,
 }

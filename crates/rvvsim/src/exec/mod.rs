@@ -13,7 +13,8 @@ use crate::Hart;
 use crate::trap::Exec;
 use rvv_isa::{Inst, Op};
 
-/// Executes one instruction. On entry `hart.pc` is its address and `hart.next_pc` the one after it.
+/// Executes one instruction. For those that end a block ([`Flow::End`]) `hart.pc` is its address and
+/// `hart.next_pc` the one after it, which it may change; the others need not know where they are.
 pub type Handler = fn(&mut Hart, &Inst) -> Exec;
 
 /// How the engine treats an instruction that has a handler.

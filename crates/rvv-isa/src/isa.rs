@@ -1,0 +1,306 @@
+//! Instruction sets: which extensions there are.
+
+use std::fmt;
+use std::str::FromStr;
+
+include!(concat!(env!("OUT_DIR"), "/extensions.rs"));
+
+/// A set of extensions, without closing it over what they imply.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct ExtSet(pub(crate) u128);
+
+/// What an instruction needs: all of one of these sets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Requires(pub(crate) &'static [ExtSet]);
+
+/// An RV64 instruction set: a set of extensions, closed over what each implies.
+///
+/// The default is everything that the table holds.
+///
+/// # Names
+///
+/// [`Isa::parse`] takes `rv64` and a list of extensions as compilers take it, with or without version numbers, or
+/// the profile `rva20u64`, `rva22u64` or `rva23u64` and more extensions behind it. Names of promises that need
+/// nothing executed are accepted and forgotten: zic64b, ziccamoa, ziccamoc, ziccif, zicclsm, ziccrse, za64rs,
+/// za128rs, zama16b, zkt, zvkt, supm, ssccptr, sscounterenw, sstvala, sstvecd, ssu64xl, svade, svbare, and the letter
+/// u. An extension that is not executed here is refused, since it would be silently missing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Isa(ExtSet);
+
+/// Why a string names no instruction set.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum IsaError {
+    /// The string does not begin as it should.
+    #[error("`{0}` does not begin with rv64i, rv64g or a profile (rva20u64, rva22u64, rva23u64)")]
+    Base(String),
+    /// There is no such extension.
+    #[error("unknown extension `{name}`{}", hint(.nearest))]
+    Unknown {
+        /// The name as given.
+        name: String,
+        /// Names much like it.
+        nearest: Vec<&'static str>,
+    },
+    /// There is, but it is not executed here.
+    #[error("extension `{0}` is not supported")]
+    Refused(&'static str),
+}
+
+fn hint(nearest: &[&str]) -> String {
+    match nearest {
+        [] => String::new(),
+        names => format!(" (did you mean {}?)", names.join(" or ")),
+    }
+}
+
+impl ExtSet {
+    /// Whether the extension is in the set.
+    pub fn contains(self, ext: Ext) -> bool {
+        self.0 >> ext as u32 & 1 == 1
+    }
+
+    /// The extensions of the set, in canonical order.
+    pub fn iter(self) -> impl Iterator<Item = Ext> {
+        EXTENSIONS.iter().map(|e| e.1).filter(move |&e| self.contains(e))
+    }
+
+    fn includes(self, other: ExtSet) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl fmt::Debug for ExtSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+impl Requires {
+    /// The sets, all of one of which are needed.
+    pub fn alternatives(self) -> &'static [ExtSet] {
+        self.0
+    }
+}
+
+impl Ext {
+    /// All extensions, in canonical order.
+    pub fn all() -> impl ExactSizeIterator<Item = Ext> + Clone {
+        EXTENSIONS.iter().map(|e| e.1)
+    }
+
+    /// The name, in lower case.
+    pub fn name(self) -> &'static str {
+        EXTENSIONS[self as usize].0
+    }
+
+    /// The extension of this name, in lower case.
+    pub fn from_name(name: &str) -> Option<Ext> {
+        EXTENSIONS.iter().find(|e| e.0 == name).map(|e| e.1)
+    }
+
+    /// Itself and all it implies.
+    pub fn closure(self) -> ExtSet {
+        EXTENSIONS[self as usize].2
+    }
+}
+
+impl Isa {
+    /// The instruction set of RV64I alone.
+    pub fn rv64i() -> Isa {
+        Isa(Ext::I.closure())
+    }
+
+    /// RVA23U64 with everything on top that the table holds: the optional extensions of the profile, supervisor
+    /// instructions and the rest. `Isa::parse("rva23u64")` is the profile's mandatory part alone.
+    pub fn rva23u64() -> Isa {
+        // A longer VLEN is the machine's to choose and not an instruction set's.
+        Ext::all().filter(|&ext| ext < Ext::Zvl256b || ext > Ext::Zvl65536b).fold(Isa::rv64i(), Isa::with)
+    }
+
+    /// Reads a string such as `rv64gcv_zvbb`; see the type's documentation for what it may hold.
+    pub fn parse(text: &str) -> Result<Isa, IsaError> {
+        let text = text.trim().to_lowercase();
+        let (first, rest) = text.split_once('_').map_or((text.as_str(), ""), |(first, rest)| (first, rest));
+        let mut isa = Isa(ExtSet::default());
+        if let Some(profile) = group(first) {
+            isa.add(profile);
+        } else {
+            match first.strip_prefix("rv64") {
+                Some(names) if names.starts_with(['i', 'g', 'e']) => isa.add_names(names)?,
+                _ => return Err(IsaError::Base(text)),
+            }
+        }
+        for names in rest.split('_').filter(|names| !names.is_empty()) {
+            isa.add_names(names)?;
+        }
+        Ok(isa)
+    }
+
+    /// Adds single letters, then perhaps one longer name: the part of a string between two underscores.
+    fn add_names(&mut self, names: &str) -> Result<(), IsaError> {
+        let mut rest = names;
+        while let Some(letter) = rest.chars().next() {
+            let name = unversioned(rest);
+            let long = name.len() > 1;
+            if long && (letter == 'z' || Ext::from_name(name).is_some() || is_known(name)) {
+                return self.add_name(name);
+            }
+            // What starts like the name of a supervisor or machine-mode extension is not a run of letters.
+            if name.len() > 2 && (letter == 's' || letter == 'x') {
+                return self.add_name(name);
+            }
+            let (letter, tail) = rest.split_at(letter.len_utf8());
+            self.add_name(letter)?;
+            rest = skip_version(tail);
+        }
+        Ok(())
+    }
+
+    fn add_name(&mut self, name: &str) -> Result<(), IsaError> {
+        if let Some(ext) = Ext::from_name(name) {
+            self.add(ext.closure());
+        } else if let Some(set) = group(name).filter(|_| name.len() == 1) {
+            self.add(set);
+        } else if let Some(refused) = REFUSED.iter().find(|&&r| r == name) {
+            return Err(IsaError::Refused(refused));
+        } else if name != "u" && !ACCEPTED.contains(&name) {
+            return Err(IsaError::Unknown { name: name.to_owned(), nearest: nearest(name) });
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, set: ExtSet) {
+        self.0.0 |= set.0;
+    }
+
+    /// The set with an extension and all it implies.
+    #[must_use]
+    pub fn with(mut self, ext: Ext) -> Isa {
+        self.add(ext.closure());
+        self
+    }
+
+    /// The set without an extension and all that implies it.
+    #[must_use]
+    pub fn without(mut self, ext: Ext) -> Isa {
+        for other in Ext::all().filter(|other| other.closure().contains(ext)) {
+            self.0.0 &= !(1 << other as u32);
+        }
+        self
+    }
+
+    /// Whether the extension is there, be it named or implied.
+    pub fn has(&self, ext: Ext) -> bool {
+        self.0.contains(ext)
+    }
+
+    /// Whether all that an instruction needs is there.
+    pub fn allows(&self, requires: Requires) -> bool {
+        requires.0.iter().any(|&set| self.0.includes(set))
+    }
+
+    /// The extensions that are there, in canonical order.
+    pub fn extensions(&self) -> impl Iterator<Item = Ext> {
+        self.0.iter()
+    }
+
+    /// The least VLEN the extensions allow; 0 without vectors.
+    pub fn vlen_min(&self) -> u32 {
+        let lengths = (Ext::Zvl32b as u32..=Ext::Zvl65536b as u32).filter(|bit| self.0.0 >> bit & 1 == 1);
+        lengths.map(|bit| 32 << (bit - Ext::Zvl32b as u32)).max().unwrap_or(0)
+    }
+
+    /// The widest vector element; 0 without vectors.
+    pub fn elen(&self) -> u32 {
+        match (self.has(Ext::Zve64x), self.has(Ext::Zve32x)) {
+            (true, _) => 64,
+            (false, true) => 32,
+            (false, false) => 0,
+        }
+    }
+}
+
+impl Default for Isa {
+    fn default() -> Isa {
+        Isa::rva23u64()
+    }
+}
+
+impl FromStr for Isa {
+    type Err = IsaError;
+
+    fn from_str(text: &str) -> Result<Isa, IsaError> {
+        Isa::parse(text)
+    }
+}
+
+/// The canonical string, without what another extension implies.
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rv64")?;
+        let implied = |ext| self.0.iter().any(|other| other != ext && other.closure().contains(ext));
+        for ext in self.0.iter().filter(|&ext| !implied(ext)) {
+            let name = ext.name();
+            write!(f, "{}{name}", if name.len() > 1 { "_" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Isa({self})")
+    }
+}
+
+fn group(name: &str) -> Option<ExtSet> {
+    GROUPS.iter().find(|g| g.0 == name).map(|g| g.1)
+}
+
+fn is_known(name: &str) -> bool {
+    ACCEPTED.contains(&name) || REFUSED.contains(&name)
+}
+
+/// Drops the version number, `2` or `2p1`, behind the letter that `text` begins with.
+fn skip_version(text: &str) -> &str {
+    let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let major = digits(text);
+    match text[major..].strip_prefix('p').map(digits) {
+        Some(minor) if major > 0 && minor > 0 => &text[major + 1 + minor..],
+        _ => &text[major..],
+    }
+}
+
+/// Drops the version number behind the name that `text` ends with.
+fn unversioned(text: &str) -> &str {
+    let trim = |text: &'_ str| text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let minor = trim(text);
+    match text[..minor].strip_suffix('p') {
+        Some(major) if minor < text.len() && trim(major) < major.len() => &text[..trim(major)],
+        _ => &text[..minor],
+    }
+}
+
+/// The known names that take the fewest edits to get to, if that is few.
+fn nearest(name: &str) -> Vec<&'static str> {
+    let known = EXTENSIONS.iter().map(|e| e.0).chain(ACCEPTED).filter(|known| known.len() > 1);
+    let mut near: Vec<_> =
+        known.map(|known| (edits(name, known), known)).filter(|&(edits, _)| edits <= 2).collect();
+    near.sort();
+    near.into_iter().take(3).map(|(_, known)| known).collect()
+}
+
+/// Levenshtein distance.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let best = (diagonal + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], best);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,82 @@
+//! Blocks: straight runs of decoded instructions.
+
+use super::uop::Uop;
+use crate::exec::Handler;
+use crate::trap::Trap;
+use crate::vector::VInst;
+use rvv_isa::Inst;
+
+/// What, besides its address, decides what an instruction means: `vtype` (with `vill`), and whether
+/// `FS` and `VS` are on. Part of a block's key, so that handlers need not ask.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Context(pub u32);
+
+/// A direct way from the end of one block to the start of another, good for one generation.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// Index of the target block.
+    pub block: u32,
+    /// The engine's generation when it was made; see [`super::cache::BlockCache`].
+    pub generation: u64,
+}
+
+impl Link {
+    /// Leads nowhere.
+    pub const NONE: Link = Link { block: 0, generation: 0 };
+}
+
+/// A run of instructions with one entry, ending in a jump or at the end of its page.
+pub struct Block {
+    /// Virtual address of the first instruction.
+    pub pc: u64,
+    /// The context it was decoded in.
+    pub context: Context,
+    /// The context after it ran to its end, where that is known.
+    pub context_after: Context,
+    /// Where its first byte is in RAM; `None` for code outside RAM, which is never kept.
+    pub offset: Option<usize>,
+    /// Bytes of code.
+    pub bytes: usize,
+    /// The instruction at the end straddles the page: its second half is there in RAM.
+    pub straddles: Option<usize>,
+    /// The generation in which `pc` was last known to lead to `offset`.
+    pub generation: u64,
+    /// The steps.
+    pub uops: Box<[Uop]>,
+    /// The instructions, with their offsets from `pc`.
+    pub insts: Box<[(u16, Inst)]>,
+    /// Scalar handlers.
+    pub calls: Box<[Handler]>,
+    /// Vector instructions.
+    pub vectors: Box<[VInst]>,
+    /// Faults.
+    pub faults: Box<[Trap]>,
+    /// Where it goes: not taken (or onwards), taken.
+    pub links: [Link; 2],
+}
+
+impl Block {
+    /// The address of instruction `insn`; of the one after the last, if past the end.
+    pub fn pc_of(&self, insn: u16) -> u64 {
+        let offset = match self.insts.get(usize::from(insn)) {
+            Some((offset, _)) => u64::from(*offset),
+            None => self.bytes as u64,
+        };
+        self.pc.wrapping_add(offset)
+    }
+
+    /// The address after the last instruction.
+    #[inline(always)]
+    pub fn end_pc(&self) -> u64 {
+        self.pc.wrapping_add(self.bytes as u64)
+    }
+
+    /// The pieces of RAM it was decoded from, each on one page.
+    pub fn parts(&self) -> Vec<(usize, usize)> {
+        match (self.offset, self.straddles) {
+            (Some(offset), Some(second)) => vec![(offset, 2), (second, 2)],
+            (Some(offset), None) => vec![(offset, self.bytes)],
+            (None, _) => Vec::new(),
+        }
+    }
+}

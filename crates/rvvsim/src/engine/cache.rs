@@ -1,0 +1,211 @@
+//! The block cache: finds the block for an address, and forgets blocks whose code has changed.
+
+use super::block::{Block, Context, Link};
+use super::translate::translate;
+use crate::Hart;
+use crate::mem::{PAGE, Target};
+use crate::trap::Exec;
+use rustc_hash::FxHashMap;
+
+/// More blocks than this and all are forgotten: a guest that makes code without end must not make us
+/// grow without end.
+const MOST_BLOCKS: usize = 1 << 16;
+
+/// Entries of the table for indirect jumps, in front of the map.
+const JUMP_ENTRIES: usize = 1 << 12;
+
+#[derive(Clone, Copy)]
+struct JumpEntry {
+    pc: u64,
+    context: Context,
+    link: Link,
+}
+
+/// All decoded blocks.
+pub struct BlockCache {
+    blocks: Vec<Block>,
+    map: FxHashMap<(u64, Context), u32>,
+    jumps: Box<[JumpEntry]>,
+    /// The blocks with code on a RAM page.
+    by_page: FxHashMap<usize, Vec<u32>>,
+    /// Slots of `blocks` whose block was forgotten.
+    free: Vec<u32>,
+    /// Moves on when a translation may have changed or a block was forgotten: links and jump entries of
+    /// older generations are void, and a block of an older one is looked at again before it runs.
+    generation: u64,
+    /// The hart's count of translation changes when `generation` was last moved.
+    seen_tlb_generation: u64,
+}
+
+impl Default for BlockCache {
+    fn default() -> Self {
+        let none = JumpEntry { pc: 0, context: Context::default(), link: Link::NONE };
+        BlockCache {
+            blocks: Vec::new(),
+            map: FxHashMap::default(),
+            jumps: vec![none; JUMP_ENTRIES].into(),
+            by_page: FxHashMap::default(),
+            free: Vec::new(),
+            generation: 1,
+            seen_tlb_generation: 0,
+        }
+    }
+}
+
+impl BlockCache {
+    /// The block with this number.
+    #[inline(always)]
+    pub fn block(&self, id: u32) -> &Block {
+        &self.blocks[id as usize]
+    }
+
+    /// Follows link `slot` of block `id`, if it has been made and still holds.
+    #[inline(always)]
+    pub fn follow(&self, id: u32, slot: usize) -> Option<u32> {
+        let link = self.blocks[id as usize].links[slot];
+        (link.generation == self.generation).then_some(link.block)
+    }
+
+    /// Makes link `slot` of block `from` lead to `to`. A `from` forgotten meanwhile does no harm: its slot
+    /// is reused only for blocks that overwrite the link.
+    pub fn link(&mut self, from: u32, slot: usize, to: u32) {
+        self.blocks[from as usize].links[slot] = Link { block: to, generation: self.generation };
+    }
+
+    /// The block at `pc` if an indirect jump went there lately.
+    #[inline(always)]
+    pub fn jump(&self, pc: u64, context: Context) -> Option<u32> {
+        let e = &self.jumps[jump_index(pc)];
+        (e.pc == pc && e.context == context && e.link.generation == self.generation).then_some(e.link.block)
+    }
+
+    /// Takes note of code that was overwritten and of translations that changed since the last call.
+    pub fn sync(&mut self, hart: &mut Hart) {
+        if hart.tlb_generation != self.seen_tlb_generation {
+            self.seen_tlb_generation = hart.tlb_generation;
+            self.generation += 1;
+        }
+        for (offset, len) in hart.ram.take_stale() {
+            self.forget_range(hart, offset, len);
+        }
+    }
+
+    /// The block at `pc`, decoded now if need be.
+    ///
+    /// # Errors
+    /// The fault of fetching its first instruction.
+    pub fn find(&mut self, hart: &mut Hart, pc: u64, context: Context) -> Exec<u32> {
+        self.sync(hart);
+        if let Some(&id) = self.map.get(&(pc, context)) {
+            if self.blocks[id as usize].generation == self.generation || self.still_there(hart, id)? {
+                self.remember_jump(pc, context, id);
+                return Ok(id);
+            }
+            self.forget(id);
+        }
+        let block = translate(hart, pc, context, usize::MAX)?;
+        let id = self.insert(hart, block);
+        self.remember_jump(pc, context, id);
+        Ok(id)
+    }
+
+    fn remember_jump(&mut self, pc: u64, context: Context, id: u32) {
+        let link = Link { block: id, generation: self.generation };
+        self.jumps[jump_index(pc)] = JumpEntry { pc, context, link };
+    }
+
+    /// Whether a block's address still leads to the code it was decoded from, and may be fetched.
+    fn still_there(&mut self, hart: &mut Hart, id: u32) -> Exec<bool> {
+        let block = &mut self.blocks[id as usize];
+        let Some(offset) = block.offset else { return Ok(false) };
+        if hart.fetch_target(block.pc)? != Target::Ram(offset) {
+            return Ok(false);
+        }
+        if let Some(second) = block.straddles
+            && hart.fetch_target(block.pc.wrapping_add(2))? != Target::Ram(second)
+        {
+            return Ok(false);
+        }
+        block.generation = self.generation;
+        Ok(true)
+    }
+
+    fn insert(&mut self, hart: &mut Hart, mut block: Block) -> u32 {
+        if self.map.len() >= MOST_BLOCKS {
+            self.forget_all(hart);
+        }
+        block.generation = self.generation;
+        let key = (block.pc, block.context);
+        let parts = block.parts();
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.blocks[id as usize] = block;
+                id
+            }
+            None => {
+                self.blocks.push(block);
+                (self.blocks.len() - 1) as u32
+            }
+        };
+        // Code that is not in RAM runs once: it is found by nobody.
+        if !parts.is_empty() {
+            self.map.insert(key, id);
+        }
+        for (offset, len) in parts {
+            self.by_page.entry(offset / PAGE as usize).or_default().push(id);
+            if hart.ram.mark_code(offset, len) {
+                hart.tlb.forbid_stores(offset);
+            }
+        }
+        id
+    }
+
+    fn forget(&mut self, id: u32) {
+        let block = &self.blocks[id as usize];
+        self.map.remove(&(block.pc, block.context));
+        for (offset, _) in block.parts() {
+            if let Some(ids) = self.by_page.get_mut(&(offset / PAGE as usize)) {
+                ids.retain(|&other| other != id);
+            }
+        }
+        self.free.push(id);
+        self.generation += 1;
+    }
+
+    fn forget_range(&mut self, hart: &mut Hart, offset: usize, len: usize) {
+        let page_size = PAGE as usize;
+        for page in offset / page_size..=(offset + len.max(1) - 1) / page_size {
+            let Some(ids) = self.by_page.get(&page) else { continue };
+            let hit = |id: &&u32| {
+                let parts = self.blocks[**id as usize].parts();
+                parts.iter().any(|&(o, l)| o < offset + len && offset < o + l)
+            };
+            let dead: Vec<u32> = ids.iter().filter(hit).copied().collect();
+            for id in dead {
+                self.forget(id);
+            }
+            // What is left of the page's code stays watched; the lines that were hit need not be.
+            hart.ram.unmark_page(page * page_size);
+            for &id in self.by_page.get(&page).into_iter().flatten() {
+                for (o, l) in self.blocks[id as usize].parts() {
+                    hart.ram.mark_code(o, l);
+                }
+            }
+        }
+    }
+
+    fn forget_all(&mut self, hart: &mut Hart) {
+        for &page in self.by_page.keys() {
+            hart.ram.unmark_page(page * PAGE as usize);
+        }
+        self.by_page.clear();
+        self.map.clear();
+        self.blocks.clear();
+        self.free.clear();
+        self.generation += 1;
+    }
+}
+
+fn jump_index(pc: u64) -> usize {
+    (pc >> 1) as usize % JUMP_ENTRIES
+}

@@ -1,0 +1,378 @@
+//! From instructions to micro-ops.
+
+use super::block::{Block, Context, Link};
+use super::uop::{Kind, Uop};
+use crate::Hart;
+use crate::exec::{self, Flow, Handler};
+use crate::hart::RegFile;
+use crate::mem::{PAGE, Target};
+use crate::trap::{Cause, Exec, Trap};
+use crate::vector;
+use rvv_isa::{Class, Ext, Inst, Op, Vtype};
+
+/// Longest block, in instructions.
+const LONGEST: usize = 128;
+
+impl Context {
+    const FS: u32 = 1 << 9;
+    const VS: u32 = 1 << 10;
+    const VILL: u32 = 1 << 8;
+
+    /// The hart's context now.
+    pub fn of(hart: &Hart) -> Context {
+        let flags = Context(
+            if hart.fs_enabled() { Self::FS } else { 0 } | if hart.vs_enabled() { Self::VS } else { 0 },
+        );
+        flags.with_vtype(hart.v.vtype)
+    }
+
+    fn with_vtype(self, vtype: Vtype) -> Context {
+        let bits = vtype.to_bits();
+        let vill = if bits >> 63 != 0 { Self::VILL } else { 0 };
+        Context(self.0 & (Self::FS | Self::VS) | vill | bits as u32 & 0xff)
+    }
+
+    fn fs(self) -> bool {
+        self.0 & Self::FS != 0
+    }
+
+    fn vs(self) -> bool {
+        self.0 & Self::VS != 0
+    }
+}
+
+/// Collects one block.
+struct Builder {
+    pc: u64,
+    bytes: u16,
+    context: Context,
+    vtype: Vtype,
+    uops: Vec<Uop>,
+    insts: Vec<(u16, Inst)>,
+    calls: Vec<Handler>,
+    vectors: Vec<vector::VInst>,
+    faults: Vec<Trap>,
+}
+
+/// Decodes the block at `pc`: up to a jump, the end of the page, or `most` instructions.
+///
+/// # Errors
+/// The fault of fetching the first instruction. A later one that cannot be fetched ends the block
+/// before it, and faults when it is reached.
+pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exec<Block> {
+    let mut b = Builder {
+        pc,
+        bytes: 0,
+        context,
+        vtype: hart.v.vtype,
+        uops: Vec::new(),
+        insts: Vec::new(),
+        calls: Vec::new(),
+        vectors: Vec::new(),
+        faults: Vec::new(),
+    };
+    let offset = match hart.fetch_target(pc)? {
+        Target::Ram(offset) => Some(offset),
+        Target::Device(_) => None,
+    };
+    let on_page = PAGE - pc % PAGE;
+    let mut straddles = None;
+    let most = most.min(LONGEST);
+    loop {
+        let at = pc.wrapping_add(u64::from(b.bytes));
+        if u64::from(b.bytes) == on_page || b.insts.len() == most {
+            b.finish(Kind::Continue);
+            break;
+        }
+        let low = match hart.fetch_parcel(at) {
+            Err(_) if !b.insts.is_empty() => {
+                b.finish(Kind::Continue);
+                break;
+            }
+            low => low?,
+        };
+        let mut word = u32::from(low);
+        if low & 3 == 3 {
+            if u64::from(b.bytes) + 2 == on_page {
+                // It goes on on the next page, which may be elsewhere, or not be: a block of its own.
+                if !b.insts.is_empty() {
+                    b.finish(Kind::Continue);
+                    break;
+                }
+                let second = pc.wrapping_add(2);
+                if let Target::Ram(o) = hart.fetch_target(second)? {
+                    straddles = Some(o);
+                }
+            }
+            match hart.fetch_parcel(at.wrapping_add(2)) {
+                Err(_) if !b.insts.is_empty() => {
+                    b.finish(Kind::Continue);
+                    break;
+                }
+                high => word |= u32::from(high?) << 16,
+            }
+        }
+        if !b.instruction(hart, word) || straddles.is_some() {
+            if b.uops.last().is_none_or(|u| !u.kind.ends()) {
+                b.finish(Kind::Continue);
+            }
+            break;
+        }
+    }
+    Ok(Block {
+        pc,
+        context,
+        context_after: b.context.with_vtype(b.vtype),
+        offset,
+        bytes: usize::from(b.bytes),
+        straddles,
+        generation: 0,
+        uops: b.uops.into(),
+        insts: b.insts.into(),
+        calls: b.calls.into(),
+        vectors: b.vectors.into(),
+        faults: b.faults.into(),
+        links: [Link::NONE; 2],
+    })
+}
+
+impl Kind {
+    /// Whether nothing of the block comes after it.
+    fn ends(self) -> bool {
+        self as u8 >= Kind::Beq as u8 || matches!(self, Kind::CallEnd | Kind::VectorEnd)
+    }
+}
+
+impl Builder {
+    fn push(&mut self, kind: Kind, i: &Inst, idx: usize, imm: i64) {
+        let to_f = matches!(kind, Kind::Flw | Kind::Fld);
+        let rd = if i.rd == 0 && !to_f { RegFile::SINK } else { i.rd };
+        let insn = self.insts.len() as u16 - 1;
+        self.uops.push(Uop { kind, rd, rs1: i.rs1, rs2: i.rs2, insn, idx: idx as u16, imm });
+    }
+
+    fn finish(&mut self, kind: Kind) {
+        let insn = self.insts.len() as u16;
+        self.uops.push(Uop { kind, rd: RegFile::SINK, rs1: 0, rs2: 0, insn, idx: 0, imm: 0 });
+    }
+
+    fn fault(&mut self, i: &Inst, trap: Trap) -> bool {
+        self.faults.push(trap);
+        self.push(Kind::Fault, i, self.faults.len() - 1, 0);
+        false
+    }
+
+    /// Adds one instruction; false if the block ends with it.
+    fn instruction(&mut self, hart: &Hart, word: u32) -> bool {
+        let len = if word & 3 == 3 { 4 } else { 2 };
+        let at = self.pc.wrapping_add(u64::from(self.bytes));
+        let decoded = hart.config.isa.decode(word);
+        let placeholder = Inst { op: Op::Ebreak, len, raw: word, ..Inst::default() };
+        let i = decoded.unwrap_or(placeholder);
+        self.insts.push((self.bytes, i));
+        self.bytes += u16::from(len);
+        let Some(i) = decoded else {
+            let why = match rvv_isa::decode(word) {
+                Some(_) => "an instruction of an extension that --isa leaves out",
+                None => "not an instruction of any extension this machine knows, or a reserved encoding",
+            };
+            return self.fault(&placeholder, Trap::illegal(word, why));
+        };
+        if !self.context.fs() && needs_fs(&i) {
+            return self.fault(&i, Trap::illegal(word, "a floating-point instruction while mstatus.FS is off"));
+        }
+        if i.op.is_vector() {
+            return self.vector(hart, &i);
+        }
+        let op = i.op.base();
+        if let Some(go_on) = self.control_flow(hart, op, &i, at) {
+            return go_on;
+        }
+        if let Some((kind, imm)) = straight(op, &i, at) {
+            let no_effect = i.rd == 0 && kind.writes_x();
+            self.push(if no_effect { Kind::Nop } else { kind }, &i, 0, imm);
+            return true;
+        }
+        match exec::handler(op) {
+            Some((handler, flow)) => self.call(handler, flow, &i),
+            None => self.fault(&i, Trap::illegal(word, "this emulator does not execute that instruction")),
+        }
+    }
+
+    fn call(&mut self, handler: Handler, flow: Flow, i: &Inst) -> bool {
+        self.calls.push(handler);
+        let kind = if flow == Flow::Next { Kind::Call } else { Kind::CallEnd };
+        self.push(kind, i, self.calls.len() - 1, 0);
+        flow == Flow::Next
+    }
+
+    fn vector(&mut self, hart: &Hart, i: &Inst) -> bool {
+        if !self.context.vs() {
+            return self.fault(i, Trap::illegal(i.raw, "a vector instruction while mstatus.VS is off"));
+        }
+        let vinst = match vector::translate(&hart.config, i, self.vtype) {
+            Ok(vinst) => vinst,
+            Err(why) => return self.fault(i, Trap::illegal(i.raw, why)),
+        };
+        self.vectors.push(vinst);
+        let idx = self.vectors.len() - 1;
+        if i.op.class() == Class::VectorConfig {
+            match vector::next_vtype(&hart.config, i, self.vtype) {
+                Some(vtype) => self.vtype = vtype,
+                None => {
+                    self.push(Kind::VectorEnd, i, idx, 0);
+                    return false;
+                }
+            }
+        }
+        self.push(Kind::Vector, i, idx, 0);
+        true
+    }
+
+    /// Jumps and branches; `None` for any other instruction.
+    fn control_flow(&mut self, hart: &Hart, op: Op, i: &Inst, at: u64) -> Option<bool> {
+        let kind = match op {
+            Op::Beq => Kind::Beq,
+            Op::Bne => Kind::Bne,
+            Op::Blt => Kind::Blt,
+            Op::Bge => Kind::Bge,
+            Op::Bltu => Kind::Bltu,
+            Op::Bgeu => Kind::Bgeu,
+            Op::Jal => Kind::Jal,
+            Op::Jalr => Kind::Jalr,
+            _ => return None,
+        };
+        let target = at.wrapping_add_signed(i64::from(i.imm));
+        let ialign32 = !hart.config.isa.has(Ext::Zca);
+        if ialign32 && (kind == Kind::Jalr || target % 4 != 0) {
+            return Some(self.call(jump_ialign32, Flow::End, i));
+        }
+        let imm = if kind == Kind::Jalr { i64::from(i.imm) } else { target as i64 };
+        self.push(kind, i, 0, imm);
+        Some(false)
+    }
+}
+
+/// Jumps and branches without the C extension, where a target that is not a multiple of four traps
+/// at the jump ("instruction-address-misaligned exception is generated on a taken branch or
+/// unconditional jump if the target address is not IALIGN-bit aligned").
+fn jump_ialign32(h: &mut Hart, i: &Inst) -> Exec {
+    let (a, b) = (h.x[i.rs1], h.x[i.rs2]);
+    let taken = match i.op.base() {
+        Op::Beq => a == b,
+        Op::Bne => a != b,
+        Op::Blt => (a as i64) < b as i64,
+        Op::Bge => a as i64 >= b as i64,
+        Op::Bltu => a < b,
+        Op::Bgeu => a >= b,
+        _ => true,
+    };
+    let from = if i.op.base() == Op::Jalr { a } else { h.pc };
+    let target = from.wrapping_add_signed(i64::from(i.imm)) & !1;
+    if taken {
+        if target % 4 != 0 {
+            let why = "jump to an address that is not a multiple of four, without the C extension";
+            return Err(Trap::new(Cause::InstructionAddressMisaligned, target, why));
+        }
+        if matches!(i.op.base(), Op::Jal | Op::Jalr) {
+            h.set_x(i.rd, h.next_pc);
+        }
+        h.next_pc = target;
+    }
+    Ok(())
+}
+
+/// Whether the instruction needs `mstatus.FS` on: all that touch `f` registers or `fcsr`, but for CSR
+/// accesses, which check for themselves.
+fn needs_fs(i: &Inst) -> bool {
+    let name = i.op.base().name();
+    match i.op.class() {
+        Class::Float => true,
+        Class::Load | Class::Store => name.starts_with('f'),
+        // All vector floating-point instructions are named vf… or vmf…, and of the others only vfirst is.
+        _ if i.op.is_vector() => {
+            (name.starts_with("vf") || name.starts_with("vmf")) && i.op != Op::VfirstM
+        }
+        _ => false,
+    }
+}
+
+impl Kind {
+    /// Whether all it does is write `rd`, so that it does nothing when that is `x0`.
+    fn writes_x(self) -> bool {
+        (self as u8) < Kind::Lb as u8
+    }
+}
+
+/// The micro-op of an instruction that has one and does not jump, with its immediate.
+fn straight(op: Op, i: &Inst, at: u64) -> Option<(Kind, i64)> {
+    let imm = i64::from(i.imm);
+    let kind = match op {
+        Op::Lui => Kind::Const,
+        Op::Auipc => return Some((Kind::Const, at.wrapping_add_signed(imm) as i64)),
+        Op::Addi if i.rs1 == 0 => Kind::Const,
+        Op::Addi if imm == 0 => Kind::Mv,
+        Op::Addi => Kind::Addi,
+        Op::Slti => Kind::Slti,
+        Op::Sltiu => Kind::Sltiu,
+        Op::Xori => Kind::Xori,
+        Op::Ori => Kind::Ori,
+        Op::Andi => Kind::Andi,
+        Op::Slli => Kind::Slli,
+        Op::Srli => Kind::Srli,
+        Op::Srai => Kind::Srai,
+        Op::Addiw => Kind::Addiw,
+        Op::Slliw => Kind::Slliw,
+        Op::Srliw => Kind::Srliw,
+        Op::Sraiw => Kind::Sraiw,
+        Op::Add => Kind::Add,
+        Op::Sub => Kind::Sub,
+        Op::Sll => Kind::Sll,
+        Op::Slt => Kind::Slt,
+        Op::Sltu => Kind::Sltu,
+        Op::Xor => Kind::Xor,
+        Op::Srl => Kind::Srl,
+        Op::Sra => Kind::Sra,
+        Op::Or => Kind::Or,
+        Op::And => Kind::And,
+        Op::Addw => Kind::Addw,
+        Op::Subw => Kind::Subw,
+        Op::Sllw => Kind::Sllw,
+        Op::Srlw => Kind::Srlw,
+        Op::Sraw => Kind::Sraw,
+        Op::Mul => Kind::Mul,
+        Op::Mulh => Kind::Mulh,
+        Op::Mulhsu => Kind::Mulhsu,
+        Op::Mulhu => Kind::Mulhu,
+        Op::Mulw => Kind::Mulw,
+        Op::Div => Kind::Div,
+        Op::Divu => Kind::Divu,
+        Op::Rem => Kind::Rem,
+        Op::Remu => Kind::Remu,
+        Op::Divw => Kind::Divw,
+        Op::Divuw => Kind::Divuw,
+        Op::Remw => Kind::Remw,
+        Op::Remuw => Kind::Remuw,
+        Op::Sh1add => Kind::Sh1add,
+        Op::Sh2add => Kind::Sh2add,
+        Op::Sh3add => Kind::Sh3add,
+        Op::AddUw => Kind::AddUw,
+        Op::Lb => Kind::Lb,
+        Op::Lh => Kind::Lh,
+        Op::Lw => Kind::Lw,
+        Op::Ld => Kind::Ld,
+        Op::Lbu => Kind::Lbu,
+        Op::Lhu => Kind::Lhu,
+        Op::Lwu => Kind::Lwu,
+        Op::Sb => Kind::Sb,
+        Op::Sh => Kind::Sh,
+        Op::Sw => Kind::Sw,
+        Op::Sd => Kind::Sd,
+        Op::Flw => Kind::Flw,
+        Op::Fld => Kind::Fld,
+        Op::Fsw => Kind::Fsw,
+        Op::Fsd => Kind::Fsd,
+        _ => return None,
+    };
+    Some((kind, imm))
+}
