@@ -102,7 +102,7 @@ macro_rules! float {
     };
 }
 
-float!(F16, u16, exp: 5, sig: 10, fast: soft_only);
-float!(F32, u32, exp: 8, sig: 23, fast: soft_only);
-float!(F64, u64, exp: 11, sig: 52, fast: soft_only);
-float!(BF16, u16, exp: 8, sig: 7, fast: soft_only);
+float!(F16, u16, exp: 5, sig: 10, fast: narrow);
+float!(F32, u32, exp: 8, sig: 23, fast: single);
+float!(F64, u64, exp: 11, sig: 52, fast: double);
+float!(BF16, u16, exp: 8, sig: 7, fast: narrow);

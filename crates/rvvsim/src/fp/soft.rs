@@ -355,7 +355,8 @@ impl Backend for BF16 {
     }
 
     fn soft_to_f32(a: u64, rm: sf::RoundingMode) -> u64 {
-        F32::soft_to_f32(a << 16, rm)
+        // Times one: a NaN is made canonical, a signaling one is seen, and nothing else changes.
+        F32::soft_mul(a << 16, 1.0f32.to_bits().into(), rm)
     }
 
     fn soft_to_f64(a: u64, rm: sf::RoundingMode) -> u64 {
