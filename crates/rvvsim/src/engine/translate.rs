@@ -167,7 +167,7 @@ impl Builder {
         let len = if word & 3 == 3 { 4 } else { 2 };
         let at = self.pc.wrapping_add(u64::from(self.bytes));
         let decoded = hart.config.isa.decode(word);
-        let placeholder = Inst { op: Op::Ebreak, len, raw: word, ..Inst::default() };
+        let placeholder = Inst { len, raw: word, ..Inst::new(Op::Ebreak) };
         let i = decoded.unwrap_or(placeholder);
         self.insts.push((self.bytes, i));
         self.bytes += u16::from(len);
