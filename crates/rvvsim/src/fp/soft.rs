@@ -3,6 +3,9 @@
 //! [`Float`] is this, made fast; tests hold the two against each other. bf16 has no arithmetic in SoftFloat's
 //! wrapper that could be used (it truncates), so it goes through single precision, rounded to odd and therefore
 //! rounded once in effect.
+//!
+//! What the fast path falls back to is `#[cold]`, which keeps it out of the loops that the fast path is
+//! inlined into.
 
 use super::round::{self, Unpacked};
 use super::{BF16, Bits, F16, F32, F64, Flags, Float, Int, RoundingMode};
@@ -10,31 +13,43 @@ use softfloat_wrapper as sf;
 use softfloat_wrapper::Float as _;
 
 /// `a + b`.
+#[cold]
+#[inline(never)]
 pub fn add<F: Float>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_add(a.into(), b.into(), rm))
 }
 
 /// `a - b`.
+#[cold]
+#[inline(never)]
 pub fn sub<F: Float>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_sub(a.into(), b.into(), rm))
 }
 
 /// `a * b`.
+#[cold]
+#[inline(never)]
 pub fn mul<F: Float>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_mul(a.into(), b.into(), rm))
 }
 
 /// `a / b`.
+#[cold]
+#[inline(never)]
 pub fn div<F: Float>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_div(a.into(), b.into(), rm))
 }
 
 /// The square root of `a`.
+#[cold]
+#[inline(never)]
 pub fn sqrt<F: Float>(a: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_sqrt(a.into(), rm))
 }
 
 /// `a * b + c`, rounded once.
+#[cold]
+#[inline(never)]
 pub fn fused_mul_add<F: Float>(
     a: F::Bits,
     b: F::Bits,
