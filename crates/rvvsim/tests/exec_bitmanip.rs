@@ -146,7 +146,7 @@ fn unary_instructions_match_their_definitions() {
     let mut h = hart();
     for (name, definition) in UNARY {
         for a in integers() {
-            h.x[2] = a;
+            (h.x[1], h.x[2]) = (!0, a);
             run(&mut h, &inst(name)).unwrap();
             assert_eq!(h.x[1], definition(a), "{name} {a:#x}");
         }
@@ -160,7 +160,7 @@ fn binary_instructions_match_their_definitions() {
     for (name, definition) in BINARY {
         for &a in &values {
             for &b in &values {
-                (h.x[2], h.x[3]) = (a, b);
+                (h.x[1], h.x[2], h.x[3]) = (!0, a, b);
                 run(&mut h, &inst(name)).unwrap();
                 assert_eq!(h.x[1], definition(a, b), "{name} {a:#x}, {b:#x}");
             }
@@ -174,7 +174,7 @@ fn immediate_instructions_match_their_definitions() {
     for (name, amounts, definition) in IMMEDIATE {
         for a in integers() {
             for shamt in 0..amounts {
-                h.x[2] = a;
+                (h.x[1], h.x[2]) = (!0, a);
                 run(&mut h, &Inst { imm: shamt as i32, ..inst(name) }).unwrap();
                 assert_eq!(h.x[1], definition(a, shamt), "{name} {a:#x}, {shamt}");
             }
