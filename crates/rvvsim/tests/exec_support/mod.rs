@@ -59,7 +59,7 @@ pub fn integers() -> Vec<u64> {
     let mut values = vec![0, 1, 2, 0x5555_5555_5555_5555, 0x0123_4567_89ab_cdef, 0xff00_00ff_00ff_ff00];
     for bits in [8, 16, 32, 64] {
         let top = 1u64 << (bits - 1);
-        values.extend([top - 1, top, top + 1, top | top - 1, !(top - 1), !top]);
+        values.extend([top - 1, top, top + 1, top | (top - 1), !(top - 1), !top]);
     }
     let mut random = Random(1);
     for _ in 0..16 {
