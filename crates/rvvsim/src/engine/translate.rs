@@ -132,6 +132,7 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         calls: b.calls.into(),
         vectors: b.vectors.into(),
         faults: b.faults.into(),
+        runs: 0,
         links: [Link::NONE; 2],
     })
 }
@@ -167,7 +168,7 @@ impl Builder {
         let len = if word & 3 == 3 { 4 } else { 2 };
         let at = self.pc.wrapping_add(u64::from(self.bytes));
         let decoded = hart.config.isa.decode(word);
-        let placeholder = Inst { op: Op::Ebreak, len, raw: word, ..Inst::default() };
+        let placeholder = Inst { len, raw: word, ..Inst::new(Op::Ebreak) };
         let i = decoded.unwrap_or(placeholder);
         self.insts.push((self.bytes, i));
         self.bytes += u16::from(len);

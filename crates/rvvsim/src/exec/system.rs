@@ -21,8 +21,7 @@ pub fn handler(op: Op) -> Option<(Handler, Flow)> {
         Op::WrsNto => (wrs_nto, Flow::Next),
         // One hart, whose memory accesses happen in order and at once, has nothing to order and nothing to
         // wait for, and the engine sees at once when code changes.
-        Op::Fence | Op::FenceTso | Op::FenceI | Op::Pause | Op::WrsSto | Op::CMopN => (nothing, Flow::Next),
-        Op::MopRN | Op::MopRrN => (zero, Flow::Next),
+        Op::Fence | Op::FenceTso | Op::FenceI | Op::Pause | Op::WrsSto => (nothing, Flow::Next),
         Op::Csrrw => (csrrw, Flow::End),
         Op::Csrrs => (csrrs, Flow::End),
         Op::Csrrc => (csrrc, Flow::End),
@@ -35,12 +34,6 @@ pub fn handler(op: Op) -> Option<(Handler, Flow)> {
 }
 
 fn nothing(_: &mut Hart, _: &Inst) -> Exec {
-    Ok(())
-}
-
-/// A may-be-operation that no extension has defined: "simply writes zero to x[rd]".
-fn zero(h: &mut Hart, i: &Inst) -> Exec {
-    h.set_x(i.rd, 0);
     Ok(())
 }
 

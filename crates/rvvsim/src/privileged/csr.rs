@@ -110,6 +110,18 @@ impl CsrFile {
             masks: Masks::new(&config.isa),
         }
     }
+
+    /// `menvcfg`.
+    #[must_use]
+    pub fn menvcfg(&self) -> u64 {
+        self.menvcfg
+    }
+
+    /// `senvcfg`.
+    #[must_use]
+    pub fn senvcfg(&self) -> u64 {
+        self.senvcfg
+    }
 }
 
 /// `misa`: MXLEN is 64, and a bit for each extension of one letter.

@@ -47,15 +47,4 @@ impl Hart {
     pub fn vs_enabled(&self) -> bool {
         !self.is_bare() || self.csr.mstatus & status::VS != 0
     }
-
-    /// The fields `CBIE`, `CBCFE` and `CBZE` that hold for the current mode, laid out as in `menvcfg`: what
-    /// it may do to cache blocks.
-    #[must_use]
-    pub fn cache_block_rights(&self) -> u64 {
-        use status::{CBCFE, CBIE, CBZE};
-        let all = CBIE | CBCFE | CBZE;
-        let menvcfg = if self.prv == Privilege::Machine { all } else { self.csr.menvcfg };
-        let senvcfg = if self.prv == Privilege::User { self.csr.senvcfg } else { all };
-        if !self.is_bare() { all } else { menvcfg & senvcfg }
-    }
 }

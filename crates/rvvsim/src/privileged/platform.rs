@@ -44,7 +44,7 @@ impl Platform {
     /// When the image does not fit the memory map.
     pub fn new(config: &Config, image: &Image, ram: &mut Ram) -> Result<Self, LoadError> {
         for segment in &image.segments {
-            let (data, size) = (image.data(segment), segment.memsz);
+            let (data, size) = (image.contents(segment), segment.memsz);
             if size == 0 {
                 continue;
             }

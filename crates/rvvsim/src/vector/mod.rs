@@ -31,10 +31,33 @@ impl VectorState {
             regs: vec![0; 32 * vlenb],
             vlenb,
             vl: 0,
-            vtype: Vtype::ILL,
+            vtype: Vtype::VILL,
             vstart: 0,
             vxrm: 0,
             vxsat: false,
         }
     }
+}
+
+/// A vector instruction under a known `vtype`, ready to run.
+#[derive(Clone, Copy)]
+pub struct VInst {
+    /// The instruction.
+    pub inst: rvv_isa::Inst,
+    /// Its kernel.
+    pub run: fn(&mut crate::Hart, &VInst) -> crate::Exec,
+}
+
+/// Checks a vector instruction under `vtype` and chooses its kernel.
+///
+/// # Errors
+/// The rule it breaks.
+pub fn translate(_config: &Config, _inst: &rvv_isa::Inst, _vtype: Vtype) -> Result<VInst, &'static str> {
+    Err("no vector unit yet")
+}
+
+/// The `vtype` after `vsetvli` or `vsetivli`; `None` after `vsetvl`, which takes it from a register.
+#[must_use]
+pub fn next_vtype(_config: &Config, _inst: &rvv_isa::Inst, _old: Vtype) -> Option<Vtype> {
+    None
 }
