@@ -43,8 +43,7 @@ const CBZE: u64 = 1 << 7;
 fn envcfg(h: &Hart) -> [u64; 2] {
     match h.env {
         Environment::User(_) => [u64::MAX; 2],
-        // Until the privileged CSRs are here.
-        Environment::Bare(_) => [u64::MAX; 2],
+        Environment::Bare(_) => [h.csr.menvcfg(), h.csr.senvcfg()],
     }
 }
 
