@@ -34,8 +34,14 @@ fn check(word: u32) {
 
 #[test]
 fn every_halfword_decodes_as_the_scan_says() {
-    let valid = (0..=0xffff).filter(|word| word & 3 != 3).inspect(|&word| check(word | 0xabcd_0000));
-    let valid = valid.filter(|&word| decode(word).is_some()).count();
+    let mut valid = 0;
+    for word in (0..=0xffffu32).filter(|word| word & 3 != 3) {
+        check(word);
+        // The upper half belongs to the next instruction.
+        let inst = decode(word | 0xabcd_0000);
+        assert_eq!(inst, decode(word));
+        valid += u32::from(inst.is_some_and(|inst| inst.raw == word && inst.len == 2));
+    }
     assert!((40_000..49_152).contains(&valid), "{valid}");
 }
 
@@ -94,6 +100,33 @@ fn a_row_that_is_not_enabled_leaves_the_word_to_the_one_it_refines() {
     assert_eq!(op("rv64i_zve32x", 0x0221_80d7), Some(Op::VaddVv));
     assert_eq!(op("rv64i_zve64x", 0x0221_90d7), None);
     assert_eq!(op("rv64i_zve32f", 0x0221_90d7), Some(Op::VfaddVv));
+}
+
+#[test]
+fn fields_that_the_match_bits_settle_are_filled_in() {
+    let vm = [
+        (Op::VadcVvm, false),
+        (Op::VmergeVim, false),
+        (Op::VfmergeVfm, false),
+        (Op::VmadcVv, true),
+        (Op::VmvVV, true),
+        (Op::VmandMm, true),
+        (Op::VcompressVm, true),
+        (Op::VaesemVv, true),
+        (Op::Vl2re8V, true),
+        (Op::Vsetvli, true),
+        (Op::Vsetvl, true),
+        (Op::Add, true),
+    ];
+    for (op, vm) in vm {
+        assert_eq!(decode(op.info().match_).unwrap().vm, vm, "{}", op.name());
+    }
+    for (op, nf) in [(Op::Vl1re16V, 0), (Op::Vl4re8V, 3), (Op::Vs8rV, 7), (Op::VlmV, 0), (Op::VaddVv, 0)] {
+        assert_eq!(decode(op.info().match_).unwrap().nf, nf, "{}", op.name());
+    }
+    // An operand is what the word says: vlseg3e32.v, masked.
+    let inst = decode(0x4005_6107).unwrap();
+    assert_eq!((inst.op, inst.nf, inst.vm, inst.rd, inst.rs1), (Op::Vle32V, 2, false, 2, 10));
 }
 
 /// Compressed instructions by their bits, and what they are short for.

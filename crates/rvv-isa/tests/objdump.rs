@@ -173,11 +173,12 @@ fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/objdump.txt")
 }
 
-/// A few words of every instruction, and one of every alias; a second text where the alias differs.
+/// A few words of every instruction, and one of every alias and every control and status register; a second text where the alias differs.
 #[test]
 #[ignore = "needs objdump, writes the sample"]
 fn record() {
     let mut words = sample(5, 3);
+    words.extend(csr::all().map(|(number, _)| 0x2573 | u32::from(number) << 20));
     let mut aliases = BTreeSet::new();
     for line in objdump(&sample(6, 400), "max") {
         let inst = decode(line.word).unwrap();
@@ -219,6 +220,7 @@ fn the_recorded_sample_agrees() {
     }
     compare(&plain, false);
     compare(&pretty, true);
+    assert!(csr::all().all(|(_, name)| pretty.iter().any(|line| line.text.contains(&format!(",{name}")))));
     let missing: Vec<_> = Op::all().filter(|op| !seen.contains(op)).map(Op::name).collect();
     assert!(missing.is_empty(), "not in the sample: {missing:?}");
 }
