@@ -98,10 +98,11 @@ fn report<F: Float>() {
         time(&operands, |[a, ..]| convert::<F, F16>(a, rne, &mut flags())),
         time(&operands, |[a, ..]| soft::convert::<F, F16>(a, rne, &mut flags())),
     );
-    line("lt", time(&operands, |[a, b, _]| F::lt(a, b, &mut flags())), 0.0);
-    line("min", time(&operands, |[a, b, _]| F::min(a, b, &mut flags())), 0.0);
-    line("rec7", time(&operands, |[a, ..]| F::rec7(a, rne, &mut flags())), 0.0);
-    line("nothing", time(&operands, |[a, ..]| a), 0.0);
+    let alone = |name: &str, fast: f64| println!("{name:13}  {fast:12.1}");
+    alone("lt", time(&operands, |[a, b, _]| F::lt(a, b, &mut flags())));
+    alone("min", time(&operands, |[a, b, _]| F::min(a, b, &mut flags())));
+    alone("rec7", time(&operands, |[a, ..]| F::rec7(a, rne, &mut flags())));
+    alone("nothing", time(&operands, |[a, ..]| a));
 }
 
 #[test]
