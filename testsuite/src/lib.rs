@@ -13,3 +13,4 @@ pub mod golden;
 pub mod peer;
 pub mod program;
 pub mod values;
+pub mod vmatrix;

@@ -16,6 +16,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Every vector instruction x SEW x LMUL x mask x vl x vstart x VLEN against Spike's recorded answers
+    Vmatrix {
+        /// The Spike to ask, where the recorded answers are not enough
+        #[arg(long)]
+        spike: Option<PathBuf>,
+        /// Record Spike's answers anew
+        #[arg(long, requires = "spike")]
+        record: bool,
+        /// Only instructions whose name starts so; with --spike, the first case that differs is shown
+        #[arg(long, default_value = "")]
+        op: String,
+        /// Only this VLEN
+        #[arg(long)]
+        vlen: Option<u32>,
+    },
     /// Record what Spike answers to our instruction tests
     Record {
         /// The Spike to ask
@@ -32,6 +47,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
+        Command::Vmatrix { spike, record, op, vlen } => {
+            testsuite::vmatrix::command::main(spike.as_deref(), record, &op, vlen)
+        }
         Command::Record { spike, spike_isa, only } => record(&Spike { path: spike, isa: spike_isa }, &only),
     };
     match done {

@@ -168,13 +168,9 @@ fn digest(a: &mut Asm, vlen: u32) -> Label {
     here
 }
 
-fn call(a: &mut Asm, to: Label) {
-    a.call(LINK, to);
-}
-
 fn run(a: &mut Asm, case: &Case, fill: Label, digest: Label) {
     a.li(10, POOL + part(case.filling) as u64 * PART as u64 + 8 * u64::from(case.shift));
-    call(a, fill);
+    a.call(LINK, fill);
     if let Some(eew) = case.indices {
         let at = part_of_indices(eew) as u64 * PART as u64 + 8 * u64::from(case.shift);
         a.li(10, POOL + at);
@@ -204,7 +200,7 @@ fn run(a: &mut Asm, case: &Case, fill: Label, digest: Label) {
     };
     a.li(FROM, from);
     a.li(TO, to);
-    call(a, digest);
+    a.call(LINK, digest);
 }
 
 fn part(filling: Filling) -> usize {
