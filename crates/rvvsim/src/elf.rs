@@ -47,7 +47,7 @@ pub enum ElfError {
     #[error("this is a big-endian ELF file and only little-endian RISC-V is emulated")]
     BigEndian,
     /// Another machine's file.
-    #[error("this ELF file is for {} (machine {0}), not RISC-V; use a riscv64 compiler", machine_name(*.0))]
+    #[error("this ELF file is for {} (machine {number}), not RISC-V; use a riscv64 compiler", machine_name(*.0), number = .0)]
     WrongMachine(u16),
     /// The base with 16 registers.
     #[error("this ELF file is for RV64E (16 registers), which is not emulated; compile for rv64i")]

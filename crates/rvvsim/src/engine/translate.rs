@@ -132,6 +132,7 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         calls: b.calls.into(),
         vectors: b.vectors.into(),
         faults: b.faults.into(),
+        runs: 0,
         links: [Link::NONE; 2],
     })
 }
@@ -167,7 +168,7 @@ impl Builder {
         let len = if word & 3 == 3 { 4 } else { 2 };
         let at = self.pc.wrapping_add(u64::from(self.bytes));
         let decoded = hart.config.isa.decode(word);
-        let placeholder = Inst { op: Op::Ebreak, len, raw: word, ..Inst::default() };
+        let placeholder = Inst { len, raw: word, ..Inst::new(Op::Ebreak) };
         let i = decoded.unwrap_or(placeholder);
         self.insts.push((self.bytes, i));
         self.bytes += u16::from(len);
@@ -179,7 +180,8 @@ impl Builder {
             return self.fault(&placeholder, Trap::illegal(word, why));
         };
         if !self.context.fs() && needs_fs(&i) {
-            return self.fault(&i, Trap::illegal(word, "a floating-point instruction while mstatus.FS is off"));
+            return self
+                .fault(&i, Trap::illegal(word, "a floating-point instruction while mstatus.FS is off"));
         }
         if i.op.is_vector() {
             return self.vector(hart, &i);
@@ -290,9 +292,7 @@ fn needs_fs(i: &Inst) -> bool {
         Class::Float => true,
         Class::Load | Class::Store => name.starts_with('f'),
         // All vector floating-point instructions are named vf… or vmf…, and of the others only vfirst is.
-        _ if i.op.is_vector() => {
-            (name.starts_with("vf") || name.starts_with("vmf")) && i.op != Op::VfirstM
-        }
+        _ if i.op.is_vector() => (name.starts_with("vf") || name.starts_with("vmf")) && i.op != Op::VfirstM,
         _ => false,
     }
 }

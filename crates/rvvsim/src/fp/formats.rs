@@ -44,8 +44,7 @@ macro_rules! float {
 
             #[inline]
             fn sub(a: $bits, b: $bits, rm: RoundingMode, flags: &mut Flags) -> $bits {
-                // Not an addition of the negated operand for soft: a NaN's sign is not to be looked at, but
-                // the two are equal in every other way.
+                // Subtracting a number is adding its opposite, in every mode. NaNs are not for the fast path.
                 match fast::$fast::add::<Self>(a, Self::neg(b), rm, flags) {
                     Some(result) => result,
                     None => soft::sub::<Self>(a, b, rm, flags),
@@ -102,7 +101,7 @@ macro_rules! float {
     };
 }
 
-float!(F16, u16, exp: 5, sig: 10, fast: soft_only);
-float!(F32, u32, exp: 8, sig: 23, fast: soft_only);
-float!(F64, u64, exp: 11, sig: 52, fast: soft_only);
-float!(BF16, u16, exp: 8, sig: 7, fast: soft_only);
+float!(F16, u16, exp: 5, sig: 10, fast: narrow);
+float!(F32, u32, exp: 8, sig: 23, fast: single);
+float!(F64, u64, exp: 11, sig: 52, fast: double);
+float!(BF16, u16, exp: 8, sig: 7, fast: narrow);

@@ -7,29 +7,28 @@ use crate::trap::Exec;
 use rvv_isa::{Inst, Op};
 
 pub(super) fn handler(op: Op) -> Option<Handler> {
-    between_formats(op).or_else(|| {
-        formats!(op, {
-            FcvtWS FcvtWD FcvtWH => fcvt_w,
-            FcvtWuS FcvtWuD FcvtWuH => fcvt_wu,
-            FcvtLS FcvtLD FcvtLH => fcvt_l,
-            FcvtLuS FcvtLuD FcvtLuH => fcvt_lu,
-            FcvtSW FcvtDW FcvtHW => fcvt_from_w,
-            FcvtSWu FcvtDWu FcvtHWu => fcvt_from_wu,
-            FcvtSL FcvtDL FcvtHL => fcvt_from_l,
-            FcvtSLu FcvtDLu FcvtHLu => fcvt_from_lu,
-        })
-    })
-}
-
-fn between_formats(op: Op) -> Option<Handler> {
-    Some(match op {
+    let between_formats: Handler = match op {
         Op::FcvtSD => fcvt::<F64, F32>,
         Op::FcvtDS => fcvt::<F32, F64>,
         Op::FcvtSH => fcvt::<F16, F32>,
         Op::FcvtHS => fcvt::<F32, F16>,
         Op::FcvtDH => fcvt::<F16, F64>,
         Op::FcvtHD => fcvt::<F64, F16>,
-        _ => return None,
+        _ => return with_integers(op),
+    };
+    Some(between_formats)
+}
+
+fn with_integers(op: Op) -> Option<Handler> {
+    formats!(op, {
+        FcvtWS FcvtWD FcvtWH => fcvt_w,
+        FcvtWuS FcvtWuD FcvtWuH => fcvt_wu,
+        FcvtLS FcvtLD FcvtLH => fcvt_l,
+        FcvtLuS FcvtLuD FcvtLuH => fcvt_lu,
+        FcvtSW FcvtDW FcvtHW => fcvt_from_w,
+        FcvtSWu FcvtDWu FcvtHWu => fcvt_from_wu,
+        FcvtSL FcvtDL FcvtHL => fcvt_from_l,
+        FcvtSLu FcvtDLu FcvtHLu => fcvt_from_lu,
     })
 }
 

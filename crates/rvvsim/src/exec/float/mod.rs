@@ -14,7 +14,7 @@ use super::{Flow, Handler};
 use crate::Hart;
 use crate::fp::{Bits, Flags, Float, RoundingMode};
 use crate::trap::{Exec, Trap};
-use rvv_isa::{Inst, Op};
+use rvv_isa::{Inst, Op, csr};
 
 /// Looks up an instruction that exists in single, double and half precision, in this order.
 macro_rules! formats {
@@ -45,9 +45,6 @@ pub fn handler(op: Op) -> Option<(Handler, Flow)> {
 
 /// What `rm` says to ask `frm`.
 const DYNAMIC: u8 = 0b111;
-
-/// The number of `fflags`.
-const FFLAGS: u16 = 0x001;
 
 /// The rounding mode of an instruction that has an `rm` field. Every such instruction asks, also the widening
 /// conversions that never round: "implementations must treat the rm field as usual" (section "Floating-Point
@@ -121,6 +118,6 @@ fn accrue(h: &mut Hart, raised: Flags) {
     h.fs_dirty = true;
     let now = u64::from(h.fflags.bits());
     if let Some(log) = &mut h.log {
-        log.csr(FFLAGS, now);
+        log.csr(csr::FFLAGS, now);
     }
 }
