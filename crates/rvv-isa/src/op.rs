@@ -54,6 +54,34 @@ pub enum Class {
     VectorCrypto,
 }
 
+impl Class {
+    /// All of them, in order.
+    pub const ALL: [Class; 22] = [
+        Class::Integer,
+        Class::Multiply,
+        Class::BitManip,
+        Class::Load,
+        Class::Store,
+        Class::Branch,
+        Class::Jump,
+        Class::Atomic,
+        Class::Float,
+        Class::Csr,
+        Class::System,
+        Class::Hint,
+        Class::VectorConfig,
+        Class::VectorLoad,
+        Class::VectorStore,
+        Class::VectorInteger,
+        Class::VectorFixed,
+        Class::VectorFloat,
+        Class::VectorReduction,
+        Class::VectorMask,
+        Class::VectorPermute,
+        Class::VectorCrypto,
+    ];
+}
+
 /// One row of the table.
 #[derive(Debug)]
 pub struct OpInfo {

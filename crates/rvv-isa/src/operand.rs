@@ -27,6 +27,20 @@ pub enum Field {
     Imm,
 }
 
+impl Field {
+    /// The field of this name, if it is one that assembly shows on its own.
+    pub(crate) fn from_name(name: &str) -> Option<Field> {
+        Some(match name {
+            "rd" => Field::Rd,
+            "rs1" => Field::Rs1,
+            "rs2" => Field::Rs2,
+            "rs3" => Field::Rs3,
+            "imm" => Field::Imm,
+            _ => return None,
+        })
+    }
+}
+
 /// A register file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RegFile {
@@ -50,6 +64,8 @@ pub(crate) enum Show {
     Csr,
     Vtype,
     Fence,
+    /// An index of the constants of `fli`.
+    Fli,
 }
 
 struct OperandInfo {

@@ -51,6 +51,8 @@ pub struct Block {
     pub vectors: Box<[VInst]>,
     /// Faults.
     pub faults: Box<[Trap]>,
+    /// How often it ran to its end.
+    pub runs: u64,
     /// Where it goes: not taken (or onwards), taken.
     pub links: [Link; 2],
 }

@@ -1,11 +1,13 @@
 //! The block cache: finds the block for an address, and forgets blocks whose code has changed.
 
 use super::block::{Block, Context, Link};
+use super::stats::Counts;
 use super::translate::translate;
 use crate::Hart;
 use crate::mem::{PAGE, Target};
 use crate::trap::Exec;
 use rustc_hash::FxHashMap;
+use rvv_isa::Inst;
 
 /// More blocks than this and all are forgotten: a guest that makes code without end must not make us
 /// grow without end.
@@ -33,6 +35,8 @@ pub struct BlockCache {
     /// Moves on when a translation may have changed or a block was forgotten: links and jump entries of
     /// older generations are void, and a block of an older one is looked at again before it runs.
     generation: u64,
+    /// Instructions retired by blocks that are no longer here.
+    counts: Counts,
     /// The hart's count of translation changes when `generation` was last moved.
     seen_tlb_generation: u64,
 }
@@ -47,6 +51,7 @@ impl Default for BlockCache {
             by_page: FxHashMap::default(),
             free: Vec::new(),
             generation: 1,
+            counts: Counts::default(),
             seen_tlb_generation: 0,
         }
     }
@@ -57,6 +62,31 @@ impl BlockCache {
     #[inline(always)]
     pub fn block(&self, id: u32) -> &Block {
         &self.blocks[id as usize]
+    }
+
+    /// Notes that block `id` ran: all of it, or the first `retired` instructions.
+    #[inline(always)]
+    pub fn ran(&mut self, id: u32, retired: usize) {
+        let block = &mut self.blocks[id as usize];
+        if retired == block.insts.len() {
+            block.runs += 1;
+        } else {
+            self.counts.add(&block.insts[..retired], 1);
+        }
+    }
+
+    /// Instructions retired so far, by class.
+    pub fn counts(&self) -> Counts {
+        let mut counts = self.counts;
+        for block in self.map.values().map(|&id| self.block(id)) {
+            counts.add(&block.insts, block.runs);
+        }
+        counts
+    }
+
+    /// Notes instructions that ran outside any kept block.
+    pub fn ran_once(&mut self, insts: &[(u16, Inst)]) {
+        self.counts.add(insts, 1);
     }
 
     /// Follows link `slot` of block `id`, if it has been made and still holds.
@@ -118,7 +148,8 @@ impl BlockCache {
     fn still_there(&mut self, hart: &mut Hart, id: u32) -> Exec<bool> {
         let block = &mut self.blocks[id as usize];
         let Some(offset) = block.offset else { return Ok(false) };
-        if hart.fetch_target(block.pc)? != Target::Ram(offset) {
+        // Where PMP splits the page, the start of the block says nothing about the rest: decode it anew.
+        if hart.fetch_target(block.pc)? != Target::Ram(offset) || hart.is_split_by_pmp(offset) {
             return Ok(false);
         }
         if let Some(second) = block.straddles
@@ -162,6 +193,7 @@ impl BlockCache {
 
     fn forget(&mut self, id: u32) {
         let block = &self.blocks[id as usize];
+        self.counts.add(&block.insts, block.runs);
         self.map.remove(&(block.pc, block.context));
         for (offset, _) in block.parts() {
             if let Some(ids) = self.by_page.get_mut(&(offset / PAGE as usize)) {
@@ -195,6 +227,7 @@ impl BlockCache {
     }
 
     fn forget_all(&mut self, hart: &mut Hart) {
+        self.counts = self.counts();
         for &page in self.by_page.keys() {
             hart.ram.unmark_page(page * PAGE as usize);
         }

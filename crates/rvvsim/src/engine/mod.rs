@@ -8,10 +8,12 @@ mod block;
 mod cache;
 mod log;
 mod run;
+mod stats;
 mod translate;
 mod uop;
 
 pub use log::{CommitLog, MemoryEvent};
+pub use stats::Counts;
 
 use crate::trap::Trap;
 
@@ -28,4 +30,12 @@ pub enum Stop {
 #[derive(Default)]
 pub struct Engine {
     cache: cache::BlockCache,
+}
+
+impl Engine {
+    /// Instructions retired so far, by class.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.cache.counts()
+    }
 }

@@ -52,9 +52,15 @@ impl Engine {
                 };
                 hart.instret += retired;
                 left -= retired;
+                let context_after = block.context_after;
+                let pc_after = match end {
+                    End::Trap(insn, _) | End::Early(insn) => block.pc_of(insn),
+                    _ => 0,
+                };
+                self.cache.ran(id, retired as usize);
                 match end {
                     End::Static(slot, pc) => {
-                        context = block.context_after;
+                        context = context_after;
                         id = match self.cache.follow(id, slot) {
                             Some(next) => next,
                             None => match self.cache.find(hart, pc, context) {
@@ -70,7 +76,7 @@ impl Engine {
                         };
                     }
                     End::Computed(pc) => {
-                        context = block.context_after;
+                        context = context_after;
                         id = match self.cache.jump(pc, context) {
                             Some(next) => next,
                             None => match self.cache.find(hart, pc, context) {
@@ -83,12 +89,13 @@ impl Engine {
                         };
                     }
                     End::Anything => break,
-                    End::Trap(insn, trap) => {
-                        hart.pc = block.pc_of(insn);
+                    End::Trap(_, trap) => {
+                        hart.pc = pc_after;
+                        hart.retired_in_block = 0;
                         return Stop::Trap(trap);
                     }
-                    End::Early(insn) => {
-                        hart.pc = block.pc_of(insn);
+                    End::Early(_) => {
+                        hart.pc = pc_after;
                         break;
                     }
                 }
@@ -113,23 +120,21 @@ impl Engine {
         let end = exec_block(hart, &block);
         hart.retired_in_block = 0;
         hart.resync = false;
+        let retired = match end {
+            End::Trap(insn, _) | End::Early(insn) => usize::from(insn),
+            _ => block.insts.len(),
+        };
+        hart.instret += retired as u64;
+        self.cache.ran_once(&block.insts[..retired]);
         match end {
-            End::Trap(insn, trap) => {
-                hart.instret += u64::from(insn);
-                hart.pc = block.pc_of(insn);
-                return Stop::Trap(trap);
-            }
-            End::Early(insn) => {
-                hart.instret += u64::from(insn);
-                hart.pc = block.pc_of(insn);
-            }
-            End::Static(_, pc) | End::Computed(pc) => {
-                hart.instret += block.insts.len() as u64;
-                hart.pc = pc;
-            }
-            End::Anything => hart.instret += block.insts.len() as u64,
+            End::Trap(insn, _) | End::Early(insn) => hart.pc = block.pc_of(insn),
+            End::Static(_, pc) | End::Computed(pc) => hart.pc = pc,
+            End::Anything => {}
         }
-        Stop::Budget
+        match end {
+            End::Trap(_, trap) => Stop::Trap(trap),
+            _ => Stop::Budget,
+        }
     }
 
     /// Executes one instruction; see [`Hart::log`] for what it did.

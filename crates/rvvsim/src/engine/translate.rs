@@ -132,6 +132,7 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         calls: b.calls.into(),
         vectors: b.vectors.into(),
         faults: b.faults.into(),
+        runs: 0,
         links: [Link::NONE; 2],
     })
 }

@@ -7,10 +7,11 @@ pub mod atomic;
 pub mod bitmanip;
 pub mod cache;
 pub mod float;
+pub mod mop;
 pub mod system;
 
 use crate::Hart;
-use crate::trap::Exec;
+use crate::trap::{Cause, Exec, Trap};
 use rvv_isa::{Inst, Op};
 
 /// Executes one instruction. For those that end a block ([`Flow::End`]) `hart.pc` is its address and
@@ -36,4 +37,17 @@ pub fn handler(op: Op) -> Option<(Handler, Flow)> {
         .or_else(|| atomic::handler(op))
         .or_else(|| bitmanip::handler(op))
         .or_else(|| cache::handler(op))
+        .or_else(|| mop::handler(op))
+}
+
+/// The fault of a load as that of a store, for the instructions whose every fault is a store's: AMOs ("Store/AMO"
+/// causes) and cache-block operations ("regardless of the permissions required", chapter CMO).
+fn as_store_fault(trap: Trap) -> Trap {
+    let cause = match trap.cause {
+        Cause::LoadAddressMisaligned => Cause::StoreAddressMisaligned,
+        Cause::LoadAccessFault => Cause::StoreAccessFault,
+        Cause::LoadPageFault => Cause::StorePageFault,
+        other => other,
+    };
+    Trap { cause, ..trap }
 }

@@ -1,11 +1,15 @@
 //! From format to format, in and out of registers that are wider than the value.
 
+use super::fast;
 use super::round::{self, Unpacked};
 use super::{BF16, Bits, F16, F32, F64, Flags, Float, RoundingMode};
 
 /// `a` in another format. A NaN becomes the canonical one of the destination; a signaling NaN is invalid.
 #[inline]
 pub fn convert<S: Float, D: Float>(a: S::Bits, rm: RoundingMode, flags: &mut Flags) -> D::Bits {
+    if let Some(result) = fast::convert::<S, D>(a, rm, flags) {
+        return result;
+    }
     match round::unpack::<S>(a) {
         Unpacked::Finite { negative, exponent, significand } => {
             round::pack::<D>(negative, exponent, significand, rm, flags)

@@ -14,6 +14,69 @@
 //!    again, in any mode, as if it had been exact; and it is exact only if the value was (Boldo and Melquiond,
 //!    "Emulation of FMA and correctly rounded sums", 2008).
 
+use super::{Bits, F32, F64, Flags, Float, RoundingMode};
+
+/// Whether two formats are one.
+#[inline]
+const fn is<A: Float, B: Float>() -> bool {
+    A::EXP == B::EXP && A::SIG == B::SIG
+}
+
+/// Conversions to a format that has all the numbers of the other, and of a double to the nearest single.
+#[inline]
+pub(super) fn convert<S: Float, D: Float>(
+    a: S::Bits,
+    rm: RoundingMode,
+    flags: &mut Flags,
+) -> Option<D::Bits> {
+    if is::<S, F64>() {
+        if !is::<D, F32>() || rm != RoundingMode::Rne {
+            return None;
+        }
+        let exact = f64::from_bits(a.into());
+        let result = exact as f32;
+        if !single::is_safe(result) && exact != 0.0 {
+            return None;
+        }
+        flags.raise_if(f64::from(result) != exact, Flags::NX);
+        return Some(D::Bits::truncate(result.to_bits().into()));
+    }
+    if !S::is_finite(a) {
+        return None;
+    }
+    if is::<D, F64>() {
+        Some(D::Bits::truncate(narrow::widen::<S>(a).to_bits()))
+    } else if is::<D, F32>() {
+        Some(D::Bits::truncate((narrow::widen::<S>(a) as f32).to_bits().into()))
+    } else {
+        None
+    }
+}
+
+/// `a < b` on the FPU, of formats that it has.
+#[inline]
+pub(super) fn less<F: Float>(a: F::Bits, b: F::Bits) -> Option<bool> {
+    if is::<F, F32>() {
+        Some(single::single::<F>(a) < single::single::<F>(b))
+    } else if is::<F, F64>() {
+        Some(f64::from_bits(a.into()) < f64::from_bits(b.into()))
+    } else {
+        None
+    }
+}
+
+/// `a <= b` on the FPU, of formats that it has.
+#[inline]
+pub(super) fn less_or_equal<F: Float>(a: F::Bits, b: F::Bits) -> Option<bool> {
+    if is::<F, F32>() {
+        Some(single::single::<F>(a) <= single::single::<F>(b))
+    } else if is::<F, F64>() {
+        Some(f64::from_bits(a.into()) <= f64::from_bits(b.into()))
+    } else {
+        None
+    }
+}
+
 /// Formats of at most 24 bits of precision and no more exponents than single precision, in every rounding mode:
 /// compute in double precision, to odd where that is not exact, and round in integer arithmetic.
 pub(super) mod narrow {
@@ -22,7 +85,7 @@ pub(super) mod narrow {
     /// The value of a finite `a`, exactly.
     #[inline]
     pub fn widen<F: Float>(a: F::Bits) -> f64 {
-        const { assert!(F::SIG <= F32::SIG && F::EXP <= F32::EXP) }
+        debug_assert!(F::SIG <= F32::SIG && F::EXP <= F32::EXP);
         let bits: u64 = a.into();
         if F::EXP == F32::EXP {
             // Single precision, or as much of it as the format keeps.
@@ -130,18 +193,18 @@ pub(super) mod narrow {
 
 /// Single precision: to nearest even on the FPU's own singles, where the result is normal; else as [`narrow`].
 pub(super) mod single {
-    use super::super::{Bits, F32, Flags, Float, RoundingMode, host};
+    use super::super::{Bits, Flags, Float, RoundingMode, host};
     use super::narrow;
 
     /// Whether a result is out of reach of overflow and underflow: not infinite or NaN, and greater than the least
     /// normal number. (That number itself may be what a tiny number was rounded to.)
     #[inline]
-    fn is_safe(result: f32) -> bool {
+    pub fn is_safe(result: f32) -> bool {
         result.abs() > f32::MIN_POSITIVE && result.abs() <= f32::MAX
     }
 
     #[inline]
-    fn single<F: Float>(a: F::Bits) -> f32 {
+    pub fn single<F: Float>(a: F::Bits) -> f32 {
         let bits: u64 = a.into();
         f32::from_bits(bits as u32)
     }
@@ -194,6 +257,22 @@ pub(super) mod single {
             {
                 return Some(bits::<F>(result));
             }
+        }
+        wide_fma::<F>(a, b, c, rm, flags)
+    }
+
+    /// The multiply-add in double precision: an exact product, and a sum rounded to odd. Apart, to keep the caller
+    /// small: where the host has the instruction, this is for what is not yet inexact, or is special.
+    #[inline(never)]
+    fn wide_fma<F: Float>(
+        a: F::Bits,
+        b: F::Bits,
+        c: F::Bits,
+        rm: RoundingMode,
+        flags: &mut Flags,
+    ) -> Option<F::Bits> {
+        if rm == RoundingMode::Rne {
+            let (x, y, z) = (single::<F>(a), single::<F>(b), single::<F>(c));
             let sum = narrow::sum_to_odd(f64::from(x) * f64::from(y), f64::from(z));
             let result = sum as f32;
             if is_safe(result) || sum == 0.0 {
@@ -232,8 +311,6 @@ pub(super) mod single {
         }
         narrow::sqrt::<F>(a, rm, flags)
     }
-
-    const _: () = assert!(F32::SIG == 23);
 }
 
 /// Double precision, to nearest even.

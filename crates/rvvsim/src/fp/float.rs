@@ -1,7 +1,6 @@
 //! What can be done with a value of any format.
 
-use super::estimate;
-use super::{Bits, Flags, Int, RoundingMode, convert, soft};
+use super::{Bits, Flags, Int, RoundingMode, convert, estimate, fast, soft};
 
 /// A binary floating-point format, as operations on its bit patterns.
 ///
@@ -338,6 +337,9 @@ fn order<F: Float>(a: F::Bits) -> F::Bits {
 /// `a < b`; false if either is a NaN.
 #[inline]
 fn less<F: Float>(a: F::Bits, b: F::Bits) -> bool {
+    if let Some(result) = fast::less::<F>(a, b) {
+        return result;
+    }
     let ordered = !F::is_nan(a) & !F::is_nan(b);
     let both_zero = F::is_zero(a | b);
     ordered & !both_zero & (order::<F>(a) < order::<F>(b))
@@ -346,6 +348,9 @@ fn less<F: Float>(a: F::Bits, b: F::Bits) -> bool {
 /// `a <= b`; false if either is a NaN.
 #[inline]
 fn less_or_equal<F: Float>(a: F::Bits, b: F::Bits) -> bool {
+    if let Some(result) = fast::less_or_equal::<F>(a, b) {
+        return result;
+    }
     let ordered = !F::is_nan(a) & !F::is_nan(b);
     let both_zero = F::is_zero(a | b);
     ordered & (both_zero | (order::<F>(a) <= order::<F>(b)))

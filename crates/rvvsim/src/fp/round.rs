@@ -35,16 +35,17 @@ pub(super) fn unpack<F: Float>(a: F::Bits) -> Unpacked {
 const HALF: u64 = 1 << 63;
 
 /// Whether a quotient is to be moved away from zero: `last` is its last bit and `rest` what was cut off, as a
-/// fraction of 2^64.
-#[inline]
+/// fraction of 2^64. Without branches: which way a value rounds is anyone's guess, the host's included.
+#[inline(always)]
 fn rounds_away(rm: RoundingMode, negative: bool, last: bool, rest: u64) -> bool {
     match rm {
-        RoundingMode::Rne => rest > HALF || (rest == HALF && last),
+        // More than half, or half and odd.
+        RoundingMode::Rne => (rest | u64::from(last)) > HALF,
         RoundingMode::Rtz => false,
-        RoundingMode::Rdn => negative && rest != 0,
-        RoundingMode::Rup => !negative && rest != 0,
+        RoundingMode::Rdn => negative & (rest != 0),
+        RoundingMode::Rup => !negative & (rest != 0),
         RoundingMode::Rmm => rest >= HALF,
-        RoundingMode::Rod => !last && rest != 0,
+        RoundingMode::Rod => !last & (rest != 0),
     }
 }
 
@@ -76,35 +77,50 @@ pub(super) fn pack<F: Float>(
     let significand = significand << leading;
     // The exponent field that the leading one asks for.
     let field = exponent + 63 - leading as i32 + F::BIAS;
-    let normal_shift = 63 - F::SIG;
-    let shift = normal_shift + (1 - field.min(1)) as u32;
-    let (kept, rest) = shift_out(significand, shift);
-    let inexact = rest != 0;
+    if field < 1 {
+        return pack_subnormal::<F>(negative, field, significand, rm, flags);
+    }
+    let (kept, rest) = shift_out(significand, 63 - F::SIG);
     let away = rounds_away(rm, negative, kept & 1 != 0, rest);
-    // The leading one of a normal number, and a carry out of the significand, add one to the field.
-    let magnitude = (((field.max(1) - 1) as u64) << F::SIG) + kept + u64::from(away);
-
-    let sign = if negative { F::SIGN_BIT } else { F::Bits::ZERO };
+    // The leading one, and a carry out of the significand, add one to the field.
+    let magnitude = (((field - 1) as u64) << F::SIG) + kept + u64::from(away);
     let infinity: u64 = F::INFINITY.into();
     if magnitude >= infinity {
         flags.raise(Flags::OF | Flags::NX);
-        return sign | overflow::<F>(negative, rm);
+        return signed::<F>(negative, overflow::<F>(negative, rm));
     }
-    if inexact {
-        flags.raise(Flags::NX);
-        // Tiny after rounding: below the normal numbers, and still below when rounded as if
-        // exponents had no end.
-        if field < 0 || (field == 0 && !carries::<F>(negative, significand, rm)) {
-            flags.raise(Flags::UF);
-        }
-    }
-    sign | F::Bits::truncate(magnitude)
+    flags.raise_if(rest != 0, Flags::NX);
+    signed::<F>(negative, F::Bits::truncate(magnitude))
 }
 
-/// Whether a normalised significand, rounded to the precision of the format, carries into the next binade.
-fn carries<F: Float>(negative: bool, significand: u64, rm: RoundingMode) -> bool {
-    let (kept, rest) = shift_out(significand, 63 - F::SIG);
-    kept + 1 == 2 << F::SIG && rounds_away(rm, negative, true, rest)
+/// As [`pack`], for a value below the normal numbers before it is rounded: one that asks for an exponent field of 0
+/// or less. The significand is normalised.
+#[cold]
+fn pack_subnormal<F: Float>(
+    negative: bool,
+    field: i32,
+    significand: u64,
+    rm: RoundingMode,
+    flags: &mut Flags,
+) -> F::Bits {
+    let round = |shift| {
+        let (kept, rest) = shift_out(significand, shift);
+        (kept + u64::from(rounds_away(rm, negative, kept & 1 != 0, rest)), rest != 0)
+    };
+    let normal_shift = 63 - F::SIG;
+    let (magnitude, inexact) = round(normal_shift + field.abs_diff(1));
+    if inexact {
+        // Tiny after rounding: still below the normal numbers when rounded as if exponents had no end, which takes
+        // a carry into the next binade not to be.
+        let carries = field == 0 && round(normal_shift).0 == 2 << F::SIG;
+        flags.raise(if carries { Flags::NX } else { Flags::NX | Flags::UF });
+    }
+    signed::<F>(negative, F::Bits::truncate(magnitude))
+}
+
+#[inline]
+fn signed<F: Float>(negative: bool, magnitude: F::Bits) -> F::Bits {
+    if negative { magnitude | F::SIGN_BIT } else { magnitude }
 }
 
 /// The magnitude that an overflow gives.

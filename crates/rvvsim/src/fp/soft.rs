@@ -3,6 +3,9 @@
 //! [`Float`] is this, made fast; tests hold the two against each other. bf16 has no arithmetic in SoftFloat's
 //! wrapper that could be used (it truncates), so it goes through single precision, rounded to odd and therefore
 //! rounded once in effect.
+//!
+//! What the fast path falls back to is `#[cold]`, which keeps it out of the loops that the fast path is
+//! inlined into.
 
 use super::round::{self, Unpacked};
 use super::{BF16, Bits, F16, F32, F64, Flags, Float, Int, RoundingMode};
@@ -10,31 +13,43 @@ use softfloat_wrapper as sf;
 use softfloat_wrapper::Float as _;
 
 /// `a + b`.
+#[cold]
+#[inline(never)]
 pub fn add<F: Float>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_add(a.into(), b.into(), rm))
 }
 
 /// `a - b`.
+#[cold]
+#[inline(never)]
 pub fn sub<F: Float>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_sub(a.into(), b.into(), rm))
 }
 
 /// `a * b`.
+#[cold]
+#[inline(never)]
 pub fn mul<F: Float>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_mul(a.into(), b.into(), rm))
 }
 
 /// `a / b`.
+#[cold]
+#[inline(never)]
 pub fn div<F: Float>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_div(a.into(), b.into(), rm))
 }
 
 /// The square root of `a`.
+#[cold]
+#[inline(never)]
 pub fn sqrt<F: Float>(a: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits {
     run(rm, flags, |rm| F::soft_sqrt(a.into(), rm))
 }
 
 /// `a * b + c`, rounded once.
+#[cold]
+#[inline(never)]
 pub fn fused_mul_add<F: Float>(
     a: F::Bits,
     b: F::Bits,
@@ -82,7 +97,6 @@ pub fn from_int<F: Float, I: Int>(x: I, rm: RoundingMode, flags: &mut Flags) -> 
 
 /// `a` rounded to an integer of the same format; NX is raised only if `exact`.
 pub fn round_to_int<F: Float>(a: F::Bits, rm: RoundingMode, exact: bool, flags: &mut Flags) -> F::Bits {
-    debug_assert_ne!(rm, RoundingMode::Rod, "no instruction rounds to an odd integer");
     let result = run(rm, flags, |rm| F::soft_round_to_int(a.into(), rm));
     flags.raise_if(exact && !F::is_nan(a) && result != a, Flags::NX);
     result
@@ -230,7 +244,7 @@ macro_rules! backend {
             }
 
             fn soft_to_bf16(a: u64, rm: sf::RoundingMode) -> u64 {
-                narrow(odd(|| Self::soft_to_f32(a, RTZ)), rm)
+                through_single(rm, |rm| Self::soft_to_f32(a, rm))
             }
         }
     )*};
@@ -242,20 +256,22 @@ backend! {
     F64, u64;
 }
 
-/// What an operation of single precision, run rounding towards zero, gives when rounded to odd.
-///
-/// Of its flags, underflow and inexact are forgotten: an inexact result is odd, so it is inexact again when it
-/// is narrowed, and only then is it known whether it is tiny.
-fn odd(op: impl FnOnce() -> u64) -> u64 {
+/// A bf16 result of an operation of single precision: rounded to odd by that, and then as `rm` says.
+fn through_single(rm: sf::RoundingMode, op: impl Fn(sf::RoundingMode) -> u64) -> u64 {
     let mut state = sf::ExceptionFlags::default();
     state.get();
     let before = state.to_bits();
     sf::ExceptionFlags::from_bits(0).set();
-    let result = op();
+    let truncated = op(sf::RoundingMode::TowardZero);
     state.get();
     let raised = state.to_bits();
+    // Underflow and inexact are forgotten: an inexact result is odd, so it is inexact again when it is narrowed,
+    // and only then is it known whether it is tiny.
     sf::ExceptionFlags::from_bits(before | (raised & !(Flags::NX | Flags::UF).0)).set();
-    result | u64::from(raised & Flags::NX.0)
+    let odd = truncated | u64::from(raised & Flags::NX.0);
+    // A sum that cancels has its sign from the mode.
+    let exact_zero = F32::is_zero(odd as u32);
+    narrow(if exact_zero { op(rm) } else { odd }, rm)
 }
 
 /// The bf16 nearest a single in the sense of `rm`, with its flags raised in SoftFloat's state.
@@ -287,31 +303,29 @@ fn narrow(a: u64, rm: sf::RoundingMode) -> u64 {
     result.into()
 }
 
-const RTZ: sf::RoundingMode = sf::RoundingMode::TowardZero;
-
 impl Backend for BF16 {
     fn soft_add(a: u64, b: u64, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_add(a << 16, b << 16, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_add(a << 16, b << 16, rm))
     }
 
     fn soft_sub(a: u64, b: u64, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_sub(a << 16, b << 16, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_sub(a << 16, b << 16, rm))
     }
 
     fn soft_mul(a: u64, b: u64, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_mul(a << 16, b << 16, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_mul(a << 16, b << 16, rm))
     }
 
     fn soft_div(a: u64, b: u64, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_div(a << 16, b << 16, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_div(a << 16, b << 16, rm))
     }
 
     fn soft_sqrt(a: u64, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_sqrt(a << 16, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_sqrt(a << 16, rm))
     }
 
     fn soft_fma(a: u64, b: u64, c: u64, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_fma(a << 16, b << 16, c << 16, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_fma(a << 16, b << 16, c << 16, rm))
     }
 
     fn soft_to_i32(a: u64, rm: sf::RoundingMode) -> i32 {
@@ -331,19 +345,19 @@ impl Backend for BF16 {
     }
 
     fn soft_from_i32(x: i32, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_from_i32(x, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_from_i32(x, rm))
     }
 
     fn soft_from_u32(x: u32, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_from_u32(x, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_from_u32(x, rm))
     }
 
     fn soft_from_i64(x: i64, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_from_i64(x, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_from_i64(x, rm))
     }
 
     fn soft_from_u64(x: u64, rm: sf::RoundingMode) -> u64 {
-        narrow(odd(|| F32::soft_from_u64(x, RTZ)), rm)
+        through_single(rm, |rm| F32::soft_from_u64(x, rm))
     }
 
     fn soft_round_to_int(a: u64, rm: sf::RoundingMode) -> u64 {
