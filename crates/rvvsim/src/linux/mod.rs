@@ -192,6 +192,7 @@ impl Process {
             Err(Stop::Again) => {
                 self.time.check_timer(hart, &mut self.signals);
                 if self.signals.interrupts() {
+                    self.tell_remaining(hart, number, &args);
                     self.time.end_wait();
                     self.return_value(hart, i64::from(-Errno::INTR.raw_os_error()) as u64);
                 }
