@@ -180,14 +180,19 @@ impl Hart {
         self.log.is_some()
     }
 
-    /// Translates and, where later accesses to the page need no thought, teaches the TLB.
-    fn translate_and_remember(&mut self, va: u64, access: Access) -> Exec<Target> {
+    /// Translates an access of `len` bytes (all on one page) and, where later accesses to the page need no
+    /// thought, teaches the TLB.
+    fn translate_and_remember(&mut self, va: u64, len: usize, access: Access) -> Exec<Target> {
         let target = self.translate(va, access)?;
-        if let Target::Ram(offset) = target {
-            let delicate = access == Access::Store && (self.ram.has_code(offset) || self.is_watched(offset));
-            if !delicate && !self.unhurried() {
-                self.tlb.insert(va, offset, access);
+        match target {
+            Target::Ram(offset) if !self.is_split_by_pmp(offset) => {
+                let delicate =
+                    access == Access::Store && (self.ram.has_code(offset) || self.is_watched(offset));
+                if !delicate && !self.unhurried() {
+                    self.tlb.insert(va, offset, access);
+                }
             }
+            _ => self.check_whole_access(va, target, len, access)?,
         }
         Ok(target)
     }
@@ -200,7 +205,8 @@ impl Hart {
         }
     }
 
-    /// Where `len` bytes at `va` (all on one page) are in RAM, or `None` for a device. For a store, decoded
+    /// Where `len` bytes at `va` (all on one page) are in RAM, or `None` for a device or a page that PMP
+    /// splits: those take [`Hart::load`] and [`Hart::store`], element by element. For a store, decoded
     /// code there is given up at once, so the caller may simply write. This is the door for vector
     /// memory: whole runs of elements are then plain slices.
     ///
@@ -212,14 +218,14 @@ impl Hart {
         if let Some(offset) = self.tlb.lookup(va, 1, access) {
             return Ok(Some(offset));
         }
-        match self.translate_and_remember(va, access)? {
-            Target::Ram(offset) => {
+        match self.translate_and_remember(va, 1, access)? {
+            Target::Ram(offset) if !self.is_split_by_pmp(offset) => {
                 if access == Access::Store {
                     self.note_store(offset, len);
                 }
                 Ok(Some(offset))
             }
-            Target::Device(_) => Ok(None),
+            _ => Ok(None),
         }
     }
 
@@ -279,7 +285,7 @@ impl Hart {
         }
         let on_page = (PAGE - va % PAGE) as usize;
         if size <= on_page {
-            return match self.translate_and_remember(va, Access::Load)? {
+            return match self.translate_and_remember(va, size, Access::Load)? {
                 Target::Ram(offset) => Ok(self.read_ram(offset, size)),
                 Target::Device(pa) => self.load_device(pa, size, va),
             };
@@ -291,7 +297,7 @@ impl Hart {
     }
 
     fn load_unlogged_bytes(&mut self, va: u64, len: usize) -> Exec<u64> {
-        match self.translate_and_remember(va, Access::Load)? {
+        match self.translate_and_remember(va, len, Access::Load)? {
             Target::Ram(offset) => Ok(self.read_ram(offset, len)),
             Target::Device(_) => Err(Trap::new(
                 Cause::LoadAccessFault,
@@ -316,15 +322,15 @@ impl Hart {
         let bytes = value.to_le_bytes();
         let on_page = (PAGE - va % PAGE) as usize;
         if size <= on_page {
-            match self.translate_and_remember(va, Access::Store)? {
+            match self.translate_and_remember(va, size, Access::Store)? {
                 Target::Ram(offset) => self.write_ram(offset, &bytes[..size]),
                 Target::Device(pa) => self.store_device(pa, size, value, va)?,
             }
         } else {
             // Both translations come before either write, so that a fault leaves memory as it was.
             let second = va.wrapping_add(on_page as u64);
-            let low = self.translate_and_remember(va, Access::Store)?;
-            let high = self.translate_and_remember(second, Access::Store)?;
+            let low = self.translate_and_remember(va, on_page, Access::Store)?;
+            let high = self.translate_and_remember(second, size - on_page, Access::Store)?;
             let (Target::Ram(low), Target::Ram(high)) = (low, high) else {
                 let why = "misaligned store to a device or to where there is no memory";
                 return Err(Trap::new(Cause::StoreAccessFault, va, why));
@@ -363,6 +369,6 @@ impl Hart {
         if let Some(offset) = self.tlb.lookup(va, 2, Access::Fetch) {
             return Ok(Target::Ram(offset));
         }
-        self.translate_and_remember(va, Access::Fetch)
+        self.translate_and_remember(va, 2, Access::Fetch)
     }
 }

@@ -8,6 +8,7 @@ use crate::linux::{Process, ProcessOptions, Verdict};
 use crate::mem::Ram;
 use crate::privileged::Platform;
 use crate::trap::{Cause, Trap};
+use rvv_isa::Ext;
 use std::time::Instant;
 
 /// How a run ended.
@@ -65,11 +66,13 @@ pub struct Machine {
 const SLICE: u64 = 100_000;
 
 impl Machine {
-    /// A bare-metal machine with the image in its memory.
+    /// A bare-metal machine with the image in its memory. It has S-mode whether the instruction set
+    /// names it or not: which modes there are is the platform's to say.
     ///
     /// # Errors
     /// See [`LoadError`].
-    pub fn bare(config: Config, image: &Image) -> Result<Self, LoadError> {
+    pub fn bare(mut config: Config, image: &Image) -> Result<Self, LoadError> {
+        config.isa = config.isa.with(Ext::S);
         let mut ram = new_ram(&config)?;
         let platform = Platform::new(&config, image, &mut ram)?;
         let mut hart = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
@@ -101,7 +104,8 @@ impl Machine {
             if deadline.is_some_and(|d| Instant::now() >= d) {
                 return Outcome::TimedOut;
             }
-            let stop = self.engine.run(&mut self.hart, left.min(SLICE));
+            let slice = left.min(SLICE).min(self.hart.instructions_to_timer());
+            let stop = self.engine.run(&mut self.hart, slice);
             if let Some(outcome) = self.handle(stop) {
                 return outcome;
             }

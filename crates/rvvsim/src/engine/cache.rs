@@ -148,7 +148,8 @@ impl BlockCache {
     fn still_there(&mut self, hart: &mut Hart, id: u32) -> Exec<bool> {
         let block = &mut self.blocks[id as usize];
         let Some(offset) = block.offset else { return Ok(false) };
-        if hart.fetch_target(block.pc)? != Target::Ram(offset) {
+        // Where PMP splits the page, the start of the block says nothing about the rest: decode it anew.
+        if hart.fetch_target(block.pc)? != Target::Ram(offset) || hart.is_split_by_pmp(offset) {
             return Ok(false);
         }
         if let Some(second) = block.straddles

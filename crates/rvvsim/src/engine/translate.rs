@@ -180,7 +180,8 @@ impl Builder {
             return self.fault(&placeholder, Trap::illegal(word, why));
         };
         if !self.context.fs() && needs_fs(&i) {
-            return self.fault(&i, Trap::illegal(word, "a floating-point instruction while mstatus.FS is off"));
+            return self
+                .fault(&i, Trap::illegal(word, "a floating-point instruction while mstatus.FS is off"));
         }
         if i.op.is_vector() {
             return self.vector(hart, &i);
@@ -291,9 +292,7 @@ fn needs_fs(i: &Inst) -> bool {
         Class::Float => true,
         Class::Load | Class::Store => name.starts_with('f'),
         // All vector floating-point instructions are named vf… or vmf…, and of the others only vfirst is.
-        _ if i.op.is_vector() => {
-            (name.starts_with("vf") || name.starts_with("vmf")) && i.op != Op::VfirstM
-        }
+        _ if i.op.is_vector() => (name.starts_with("vf") || name.starts_with("vmf")) && i.op != Op::VfirstM,
         _ => false,
     }
 }

@@ -1,0 +1,121 @@
+//! Counters and timers: `mcycle`, `minstret`, and the time.
+
+use super::status::*;
+use crate::Hart;
+use crate::hart::Environment;
+
+/// Instructions per tick of `mtime`: a 10 MHz clock on a hart of 1000 MIPS, as on Spike.
+pub const INSTRUCTIONS_PER_TICK: u64 = 100;
+
+/// A counter that follows the instructions retired at a distance, or stands still.
+#[derive(Clone, Copy, Debug)]
+pub struct Counter {
+    running: bool,
+    /// While running, what to add to the instructions retired, wrapping; else the value.
+    base: u64,
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        Counter { running: true, base: 0 }
+    }
+}
+
+impl Counter {
+    /// The value when `retired` instructions have been retired, the current one not among them.
+    #[must_use]
+    pub fn read(&self, retired: u64) -> u64 {
+        if self.running { self.base.wrapping_add(retired) } else { self.base }
+    }
+
+    /// The next instruction reads `value`. norm:mcycle_minstret_wr: "Any CSR write takes effect after the
+    /// writing instruction has otherwise completed", so that the write itself is not counted.
+    pub fn write(&mut self, retired: u64, value: u64) {
+        self.base = if self.running { value.wrapping_sub(retired.wrapping_add(1)) } else { value };
+    }
+
+    /// Starts or stops it, as `mcountinhibit` says, from the current instruction on.
+    pub fn set_running(&mut self, retired: u64, running: bool) {
+        let value = self.read(retired);
+        self.running = running;
+        self.base = if running { value.wrapping_sub(retired) } else { value };
+    }
+}
+
+impl Hart {
+    /// `mcycle`: each instruction takes a cycle.
+    pub(super) fn mcycle(&self) -> u64 {
+        self.csr.mcycle.read(self.instructions_retired())
+    }
+
+    pub(super) fn minstret(&self) -> u64 {
+        self.csr.minstret.read(self.instructions_retired())
+    }
+
+    /// The time, in ticks. It follows the instructions retired, so that a run is the same each time.
+    #[must_use]
+    pub fn mtime(&self) -> u64 {
+        (self.instructions_retired() / INSTRUCTIONS_PER_TICK).wrapping_add(self.csr.time_ahead)
+    }
+
+    pub(super) fn set_mtime(&mut self, value: u64) {
+        self.csr.time_ahead = value.wrapping_sub(self.instructions_retired() / INSTRUCTIONS_PER_TICK);
+    }
+
+    /// The timers that can interrupt: the bit in `mip`, and the time it comes.
+    fn timers(&self) -> [Option<(u64, u64)>; 2] {
+        let machine = match &self.env {
+            Environment::Bare(platform) => Some((MTI, platform.mtimecmp)),
+            Environment::User(_) => None,
+        };
+        let supervisor = (self.csr.menvcfg & STCE != 0).then_some((STI, self.csr.stimecmp));
+        [machine, supervisor]
+    }
+
+    /// `mip`, with what the timers and the software interrupt register add.
+    #[must_use]
+    pub fn mip(&self) -> u64 {
+        let now = self.mtime();
+        let mut mip = self.csr.mip;
+        for (bit, at) in self.timers().into_iter().flatten() {
+            // norm:mip_stip_stimecmp_op2: with stimecmp, nothing but the time sets STIP.
+            mip = mip & !bit | if now >= at { bit } else { 0 };
+        }
+        if let Environment::Bare(platform) = &self.env
+            && platform.msip
+        {
+            mip |= MSI;
+        }
+        mip
+    }
+
+    /// Ticks until the next timer interrupt that `mie` lets through and that is not there yet.
+    fn ticks_to_timer(&self) -> Option<u64> {
+        let now = self.mtime();
+        let due = |(bit, at): (u64, u64)| (self.csr.mie & bit != 0 && at > now).then(|| at - now);
+        self.timers().into_iter().flatten().filter_map(due).min()
+    }
+
+    /// The most instructions that can run before a timer must be looked at.
+    #[must_use]
+    pub fn instructions_to_timer(&self) -> u64 {
+        match self.ticks_to_timer() {
+            Some(ticks) => {
+                let into_tick = self.instructions_retired() % INSTRUCTIONS_PER_TICK;
+                ticks.saturating_mul(INSTRUCTIONS_PER_TICK) - into_tick
+            }
+            None => u64::MAX,
+        }
+    }
+
+    /// Nothing to do until an interrupt: time flies. Without a timer that can end the wait it does not,
+    /// and waiting is doing nothing.
+    pub(crate) fn wait_for_interrupt(&mut self) {
+        if self.mip() & self.csr.mie == 0
+            && let Some(ticks) = self.ticks_to_timer()
+        {
+            self.csr.time_ahead = self.csr.time_ahead.wrapping_add(ticks);
+        }
+        self.resync = true;
+    }
+}

@@ -1,0 +1,301 @@
+//! The bare-metal platform, which is Spike's: RAM, a reset vector, CLINT, HTIF.
+
+use super::fdt::Fdt;
+use super::htif::Htif;
+use crate::Hart;
+use crate::config::Config;
+use crate::elf::Image;
+use crate::hart::Environment;
+use crate::machine::LoadError;
+use crate::mem::{PAGE, Ram, Target};
+use crate::privileged::counter::INSTRUCTIONS_PER_TICK;
+use crate::trap::{Cause, Exec, Trap};
+use rvv_isa::{Inst, Op, csr, encode};
+
+/// Where RAM starts.
+pub const RAM_BASE: u64 = 0x8000_0000;
+/// Where the hart starts.
+pub const RESET_VECTOR: u64 = 0x1000;
+
+const CLINT_BASE: u64 = 0x200_0000;
+const CLINT_SIZE: u64 = 0xc_0000;
+/// The software interrupt registers, one word a hart, of which there is one.
+const MSIP: u64 = 0;
+/// The timers' registers, one doubleword a hart.
+const MTIMECMP: u64 = 0x4000;
+const MTIME: u64 = 0xbff8;
+
+/// The memory map and the devices.
+pub struct Platform {
+    /// The reset vector's code and, behind it, the device tree.
+    rom: Vec<u8>,
+    /// `msip` of the CLINT: a machine software interrupt is pending.
+    pub(super) msip: bool,
+    /// `mtimecmp` of the CLINT.
+    pub(super) mtimecmp: u64,
+    /// The host interface.
+    pub(super) htif: Htif,
+}
+
+impl Platform {
+    /// Puts the image and the reset vector in place.
+    ///
+    /// # Errors
+    /// When the image does not fit the memory map.
+    pub fn new(config: &Config, image: &Image, ram: &mut Ram) -> Result<Self, LoadError> {
+        for segment in &image.segments {
+            let (data, size) = (image.contents(segment), segment.memsz);
+            if size == 0 {
+                continue;
+            }
+            // RAM starts out as zeroes, so what follows the data needs no writing.
+            let place = ram_range(segment.paddr, size, ram.len())
+                .and_then(|range| ram.bytes_mut()[range].get_mut(..data.len()))
+                .ok_or_else(|| does_not_fit("a segment of the program", segment.paddr, size, config.mem))?;
+            place.copy_from_slice(data);
+        }
+        let find = |name: &str| match image.symbol(name) {
+            None => Ok(None),
+            Some(at) => match ram_range(at, 8, ram.len()) {
+                Some(range) => Ok(Some(range.start)),
+                None => Err(does_not_fit(name, at, 8, config.mem)),
+            },
+        };
+        Ok(Platform {
+            htif: Htif::new(find("tohost")?, find("fromhost")?),
+            ..Platform::with_entry(config, image.entry)
+        })
+    }
+
+    /// A platform without HTIF that starts at `entry`.
+    #[must_use]
+    pub fn with_entry(config: &Config, entry: u64) -> Self {
+        let mut rom = reset_code(entry);
+        rom.extend(device_tree(config));
+        rom.resize(rom.len().next_multiple_of(PAGE as usize), 0);
+        Platform { rom, msip: false, mtimecmp: 0, htif: Htif::new(None, None) }
+    }
+
+    /// Sends console output elsewhere than to standard output.
+    pub fn set_console(&mut self, console: Box<dyn std::io::Write + Send>) {
+        self.htif.console = console;
+    }
+
+    /// What is at a physical address.
+    pub(super) fn target(&self, pa: u64, ram: usize) -> Option<Target> {
+        if let Some(range) = ram_range(pa, 1, ram) {
+            return Some(Target::Ram(range.start));
+        }
+        let is_device = self.in_rom(pa) || in_clint(pa);
+        is_device.then_some(Target::Device(pa))
+    }
+
+    /// The physical address of a place in RAM.
+    pub(super) fn ram_address(&self, offset: usize) -> u64 {
+        RAM_BASE + offset as u64
+    }
+
+    fn in_rom(&self, pa: u64) -> bool {
+        (RESET_VECTOR..RESET_VECTOR + self.rom.len() as u64).contains(&pa)
+    }
+
+    /// A little-endian value in the ROM, as far as it is there.
+    fn read_rom(&self, pa: u64, size: usize) -> Option<u64> {
+        let at = usize::try_from(pa.checked_sub(RESET_VECTOR)?).ok()?;
+        let mut bytes = [0; 8];
+        bytes.get_mut(..size)?.copy_from_slice(self.rom.get(at..at.checked_add(size)?)?);
+        Some(u64::from_le_bytes(bytes))
+    }
+
+    /// Whether stores to the RAM page of `offset` must be reported.
+    #[must_use]
+    pub fn watches_page(&self, offset: usize) -> bool {
+        self.htif.watches_page(offset)
+    }
+
+    /// A store to a watched page is about to happen; true if the engine should return to the machine
+    /// after this instruction, so that the device is served.
+    pub fn note_write(&mut self, offset: usize, len: usize) -> bool {
+        self.htif.completes_command(offset, len)
+    }
+}
+
+fn in_clint(pa: u64) -> bool {
+    (CLINT_BASE..CLINT_BASE + CLINT_SIZE).contains(&pa)
+}
+
+/// Where `size` bytes at a physical address are in `ram` bytes of RAM.
+pub(super) fn ram_range(pa: u64, size: u64, ram: usize) -> Option<std::ops::Range<usize>> {
+    let start = pa.checked_sub(RAM_BASE)?;
+    let end = start.checked_add(size)?;
+    (end <= ram as u64).then_some(start as usize..end as usize)
+}
+
+fn does_not_fit(what: &str, at: u64, size: u64, mem: u64) -> LoadError {
+    let end = RAM_BASE.saturating_add(mem);
+    LoadError::DoesNotFit(format!(
+        "{what} needs {size} bytes at {at:#x}, and RAM is from {RAM_BASE:#x} to {end:#x}; \
+         link it elsewhere or give more --mem"
+    ))
+}
+
+/// The code at the reset vector: `a0` is the hart's number, `a1` the device tree, then to `entry`.
+fn reset_code(entry: u64) -> Vec<u8> {
+    const T0: u8 = 5;
+    const A0: u8 = 10;
+    const A1: u8 = 11;
+    const CODE: i32 = 32;
+    let i = |op, rd, rs1, imm| Inst { rd, rs1, imm, ..Inst::new(op) };
+    let code = [
+        i(Op::Auipc, T0, 0, 0),
+        i(Op::Addi, A1, T0, CODE),
+        i(Op::Csrrs, A0, 0, i32::from(csr::MHARTID)),
+        i(Op::Ld, T0, T0, CODE - 8),
+        i(Op::Jalr, 0, T0, 0),
+    ];
+    let mut rom: Vec<u8> = Vec::new();
+    for inst in code {
+        rom.extend(encode(&inst).expect("the operands fit").to_le_bytes());
+    }
+    rom.resize(CODE as usize - 8, 0);
+    rom.extend(entry.to_le_bytes());
+    rom
+}
+
+/// What there is, for software that asks.
+fn device_tree(config: &Config) -> Vec<u8> {
+    const INTC: u32 = 1;
+    let halves = |value: u64| [(value >> 32) as u32, value as u32];
+    let reg = |base: u64, size: u64| [halves(base), halves(size)].concat();
+    let mut tree = Fdt::default();
+    tree.node("", |root| {
+        root.cells("#address-cells", &[2]);
+        root.cells("#size-cells", &[2]);
+        root.text("compatible", "ucbbar,spike-bare-dev");
+        root.text("model", "ucbbar,spike-bare");
+        root.node("cpus", |cpus| {
+            cpus.cells("#address-cells", &[1]);
+            cpus.cells("#size-cells", &[0]);
+            cpus.cells("timebase-frequency", &[(1_000_000_000 / INSTRUCTIONS_PER_TICK) as u32]);
+            cpus.node("cpu@0", |cpu| {
+                cpu.text("device_type", "cpu");
+                cpu.cells("reg", &[0]);
+                cpu.text("status", "okay");
+                cpu.text("compatible", "riscv");
+                cpu.text("riscv,isa", &config.isa.to_string());
+                cpu.text("mmu-type", "riscv,sv57");
+                cpu.cells("riscv,pmpregions", &[super::pmp::ENTRIES as u32]);
+                cpu.cells("riscv,pmpgranularity", &[4]);
+                cpu.cells("clock-frequency", &[1_000_000_000]);
+                cpu.node("interrupt-controller", |intc| {
+                    intc.cells("#address-cells", &[2]);
+                    intc.cells("#interrupt-cells", &[1]);
+                    intc.bytes("interrupt-controller", &[]);
+                    intc.text("compatible", "riscv,cpu-intc");
+                    intc.cells("phandle", &[INTC]);
+                });
+            });
+        });
+        root.node("memory@80000000", |memory| {
+            memory.text("device_type", "memory");
+            memory.cells("reg", &reg(RAM_BASE, config.mem.next_multiple_of(PAGE)));
+        });
+        root.node("soc", |soc| {
+            soc.cells("#address-cells", &[2]);
+            soc.cells("#size-cells", &[2]);
+            soc.text("compatible", "ucbbar,spike-bare-soc\0simple-bus");
+            soc.bytes("ranges", &[]);
+            soc.node("clint@2000000", |clint| {
+                clint.text("compatible", "riscv,clint0");
+                clint.cells("interrupts-extended", &[INTC, 3, INTC, 7]);
+                clint.cells("reg", &reg(CLINT_BASE, CLINT_SIZE));
+            });
+        });
+        root.node("htif", |htif| htif.text("compatible", "ucb,htif0"));
+    });
+    tree.finish()
+}
+
+/// The bytes of `register` that an access of `size` bytes at `at` reads.
+fn part(register: u64, at: u64, size: usize) -> u64 {
+    let value = register >> (at % 8 * 8);
+    if size == 8 { value } else { value & ((1 << (size * 8)) - 1) }
+}
+
+/// `register` with the bytes that such an access writes replaced.
+fn with_part(register: u64, at: u64, size: usize, value: u64) -> u64 {
+    let mask = part(u64::MAX, 0, size) << (at % 8 * 8);
+    register & !mask | value << (at % 8 * 8) & mask
+}
+
+impl Hart {
+    pub(crate) fn load_device(&mut self, pa: u64, size: usize, va: u64) -> Exec<u64> {
+        let fault = Trap::new(Cause::LoadAccessFault, va, "no device register there");
+        let Environment::Bare(platform) = &self.env else { return Err(fault) };
+        if platform.in_rom(pa) {
+            return platform.read_rom(pa, size).ok_or(fault);
+        }
+        if !pa.is_multiple_of(size as u64) {
+            let mut value = 0;
+            for i in 0..size as u64 {
+                value |= self.load_device(pa + i, 1, va)? << (8 * i);
+            }
+            return Ok(value);
+        }
+        let at = pa.wrapping_sub(CLINT_BASE);
+        let register = match at & !7 {
+            MSIP => u64::from(platform.msip),
+            MTIMECMP => platform.mtimecmp,
+            MTIME => self.mtime(),
+            _ if at < CLINT_SIZE => 0,
+            _ => return Err(fault),
+        };
+        Ok(part(register, at, size))
+    }
+
+    pub(crate) fn store_device(&mut self, pa: u64, size: usize, value: u64, va: u64) -> Exec {
+        let fault = Trap::new(Cause::StoreAccessFault, va, "no device register there that can be written");
+        let now = self.mtime();
+        let Environment::Bare(platform) = &mut self.env else { return Err(fault) };
+        if !in_clint(pa) {
+            return Err(fault);
+        }
+        if !pa.is_multiple_of(size as u64) {
+            for i in 0..size as u64 {
+                self.store_device(pa + i, 1, value >> (8 * i), va)?;
+            }
+            return Ok(());
+        }
+        let at = pa - CLINT_BASE;
+        match at & !7 {
+            MSIP => platform.msip = with_part(u64::from(platform.msip), at, size, value) & 1 != 0,
+            MTIMECMP => platform.mtimecmp = with_part(platform.mtimecmp, at, size, value),
+            MTIME => self.set_mtime(with_part(now, at, size, value)),
+            _ => {}
+        }
+        // Interrupts may come or go, and the time to look for them has changed.
+        self.resync = true;
+        Ok(())
+    }
+
+    pub(crate) fn fetch_device(&mut self, pa: u64, va: u64) -> Exec<u16> {
+        let Environment::Bare(platform) = &self.env else { unreachable!("user mode has no devices") };
+        match platform.read_rom(pa, 2) {
+            Some(parcel) => Ok(parcel as u16),
+            None => Err(Trap::new(Cause::InstructionAccessFault, va, "devices cannot be executed")),
+        }
+    }
+
+    /// The hart leaves reset: pc at the reset vector.
+    pub(crate) fn reset_bare(&mut self) {
+        self.pc = RESET_VECTOR;
+        self.next_pc = RESET_VECTOR;
+    }
+
+    /// Serves HTIF; the exit code if the guest asked to end.
+    pub fn serve_devices(&mut self) -> Option<i32> {
+        self.retired_in_block = 0;
+        let Hart { env: Environment::Bare(platform), ram, .. } = self else { return None };
+        platform.htif.serve(ram)
+    }
+}
