@@ -235,8 +235,8 @@ fn envcfg_says_which_modes_may_run_cache_block_operations() {
                 let mut h = hart();
                 h.write_csr(csr::PMPADDR0, u64::MAX);
                 h.write_csr(csr::PMPCFG0, 0x1f);
-                h.write_csr(csr::MENVCFG, m * width << at);
-                h.write_csr(csr::SENVCFG, s * width << at);
+                h.write_csr(csr::MENVCFG, (m * width) << at);
+                h.write_csr(csr::SENVCFG, (s * width) << at);
                 h.prv = mode;
                 let allowed = match mode {
                     Privilege::Machine => true,
