@@ -210,6 +210,16 @@ fn a_trap_without_a_handler_ends_it() {
 }
 
 #[test]
+fn a_handler_that_traps_at_once_ends_it() {
+    let mut h = ready();
+    let trap = Trap::illegal(0, "");
+    assert_eq!(h.take_trap(&trap), Ok(()));
+    assert_eq!(h.take_trap(&trap), Ok(()), "the handler's own instruction, for the first time");
+    assert_eq!((h.pc, h.read_csr(csr::MEPC)), (HANDLER, Some(HANDLER)));
+    assert_eq!(h.take_trap(&trap), Err(trap), "and for the second, with nothing changed");
+}
+
+#[test]
 fn wfi_lets_time_fly_to_the_timer() {
     let mut h = ready();
     platform(&mut h).mtimecmp = 1_000_000;
