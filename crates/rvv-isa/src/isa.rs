@@ -234,14 +234,17 @@ impl FromStr for Isa {
     }
 }
 
-/// The canonical string, without what another extension implies.
+/// The canonical string: all letters, and the longer names that nothing else implies.
 impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("rv64")?;
         let implied = |ext| self.0.iter().any(|other| other != ext && other.closure().contains(ext));
-        for ext in self.0.iter().filter(|&ext| !implied(ext)) {
-            let name = ext.name();
-            write!(f, "{}{name}", if name.len() > 1 { "_" } else { "" })?;
+        for ext in self.0.iter() {
+            match ext.name() {
+                letter if letter.len() == 1 => f.write_str(letter)?,
+                name if !implied(ext) => write!(f, "_{name}")?,
+                _ => {}
+            }
         }
         Ok(())
     }

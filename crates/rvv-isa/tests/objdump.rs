@@ -5,7 +5,7 @@
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use rvv_isa::{DisasmOptions, Inst, Op, Operand, csr, decode};
+use rvv_isa::{DisasmOptions, Inst, Isa, Op, Operand, csr, decode};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -54,6 +54,13 @@ fn sample(seed: u64, each: usize) -> Vec<u32> {
             if info.operands.contains(&Operand::Imm12) && rng.random_bool(0.2) {
                 word = word & 0xf_ffff | [0, 1, 0xff, 0xfff][rng.random_range(0..4)] << 20;
             }
+            // Fields that are to be ignored: otherwise objdump takes the word for no instruction.
+            word &= match op {
+                Op::Fence => 0x0ff0_707f,
+                Op::FenceI | Op::FenceTso => info.mask,
+                _ if info.operands.contains(&Operand::RmExact) => !(7 << 12),
+                _ => u32::MAX,
+            };
             if decode(word).is_some_and(|inst| inst.op == op) {
                 words.push(word);
                 found += 1;
@@ -98,11 +105,6 @@ fn parse(line: &str) -> Option<Line> {
 /// Where objdump knowingly says otherwise.
 fn objdump_differs(inst: &Inst, pseudo: bool) -> bool {
     match inst.op {
-        // Fields that are to be ignored: objdump takes the word for no instruction.
-        Op::Fence => inst.rd != 0 || inst.rs1 != 0 || inst.imm > 0xff,
-        Op::FenceI => inst.rd != 0 || inst.rs1 != 0 || inst.imm != 0,
-        Op::FenceTso => inst.rd != 0 || inst.rs1 != 0,
-        _ if inst.op.info().operands.contains(&Operand::RmExact) => inst.rm != 0,
         // Instructions of Zicfilp and Zicfiss, which we do not execute: to us they are what they refine.
         Op::Auipc => inst.rd == 0,
         Op::MopRN => inst.imm == 28 && (inst.rd == 0 || inst.rs1 == 0),
@@ -150,15 +152,33 @@ fn live_with_aliases() {
     compare(&lines, true);
 }
 
+/// Whether a halfword is an instruction at all; `-M max` is not asked, as it knows more extensions than we do.
+#[test]
+#[ignore = "needs objdump"]
+fn live_every_halfword() {
+    let words: Vec<u32> = (0..=0xffff).filter(|word| word & 3 != 3).collect();
+    let mut wrong = Vec::new();
+    for line in objdump(&words, "no-aliases") {
+        let theirs = !line.text.starts_with('.') && line.text != "c.unimp";
+        let ours = Isa::parse("rv64gc").unwrap().decode(line.word).is_some();
+        // objdump overlooks that c.addi16sp of zero is reserved.
+        if ours != theirs && line.word != 0x6101 {
+            wrong.push(format!("{:04x} {}", line.word, line.text));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/objdump.txt")
 }
 
-/// A few words of every instruction, and one of every alias; a second text where the alias differs.
+/// A few words of every instruction, and one of every alias and every control and status register; a second text where the alias differs.
 #[test]
 #[ignore = "needs objdump, writes the sample"]
 fn record() {
     let mut words = sample(5, 3);
+    words.extend(csr::all().map(|(number, _)| 0x2573 | u32::from(number) << 20));
     let mut aliases = BTreeSet::new();
     for line in objdump(&sample(6, 400), "max") {
         let inst = decode(line.word).unwrap();
@@ -200,6 +220,7 @@ fn the_recorded_sample_agrees() {
     }
     compare(&plain, false);
     compare(&pretty, true);
+    assert!(csr::all().all(|(_, name)| pretty.iter().any(|line| line.text.contains(&format!(",{name}")))));
     let missing: Vec<_> = Op::all().filter(|op| !seen.contains(op)).map(Op::name).collect();
     assert!(missing.is_empty(), "not in the sample: {missing:?}");
 }

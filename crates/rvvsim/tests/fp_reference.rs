@@ -188,22 +188,22 @@ fn arithmetic<F: Reference>(seed: u64, count: u32) {
 
 #[test]
 fn f16_arithmetic() {
-    arithmetic::<F16>(16, 500_000);
+    arithmetic::<F16>(16, 250_000);
 }
 
 #[test]
 fn f32_arithmetic() {
-    arithmetic::<F32>(32, 500_000);
+    arithmetic::<F32>(32, 250_000);
 }
 
 #[test]
 fn f64_arithmetic() {
-    arithmetic::<F64>(64, 500_000);
+    arithmetic::<F64>(64, 250_000);
 }
 
 #[test]
 fn bf16_arithmetic() {
-    arithmetic::<BF16>(17, 500_000);
+    arithmetic::<BF16>(17, 250_000);
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn plain<F: Float>() -> Vec<[F::Bits; 3]> {
 fn report<F: Float>() {
     let name = std::any::type_name::<F>().rsplit("::").next().unwrap();
     let operands = plain::<F>();
-    println!("\n{name:8}  fast, NX set   clear    RTZ    soft");
+    println!("\n{name:13}  fast, NX set   clear    RTZ    soft");
     macro_rules! arithmetic {
         ($($op:ident: $operands:pat => $($operand:expr),*;)*) => {$(
             let fast = |before: Flags, rm: RoundingMode| {
@@ -44,8 +44,8 @@ fn report<F: Float>() {
                 })
             };
             println!(
-                "{:8}  {:12.1} {:7.1} {:6.1} {:7.1}",
-                stringify!($op).split('_').last().unwrap(),
+                "{:13}  {:12.1} {:7.1} {:6.1} {:7.1}",
+                stringify!($op),
                 time(&operands, |$operands| {
                     F::$op($($operand,)* RoundingMode::Rne, &mut Flags::NX.clone())
                 }),
@@ -65,7 +65,7 @@ fn report<F: Float>() {
         sqrt: [a, ..] => a;
         fused_mul_add: [a, b, c] => a, b, c;
     }
-    let line = |name: &str, fast: f64, soft: f64| println!("{name:8}  {fast:12.1} {soft:23.1}");
+    let line = |name: &str, fast: f64, soft: f64| println!("{name:13}  {fast:12.1} {soft:22.1}");
     let flags = || Flags::default();
     let (rne, rtz) = (RoundingMode::Rne, RoundingMode::Rtz);
     line(
@@ -98,10 +98,11 @@ fn report<F: Float>() {
         time(&operands, |[a, ..]| convert::<F, F16>(a, rne, &mut flags())),
         time(&operands, |[a, ..]| soft::convert::<F, F16>(a, rne, &mut flags())),
     );
-    line("lt", time(&operands, |[a, b, _]| F::lt(a, b, &mut flags())), f64::NAN);
-    line("min", time(&operands, |[a, b, _]| F::min(a, b, &mut flags())), f64::NAN);
-    line("rec7", time(&operands, |[a, ..]| F::rec7(a, rne, &mut flags())), f64::NAN);
-    line("nothing", time(&operands, |[a, ..]| a), f64::NAN);
+    let alone = |name: &str, fast: f64| println!("{name:13}  {fast:12.1}");
+    alone("lt", time(&operands, |[a, b, _]| F::lt(a, b, &mut flags())));
+    alone("min", time(&operands, |[a, b, _]| F::min(a, b, &mut flags())));
+    alone("rec7", time(&operands, |[a, ..]| F::rec7(a, rne, &mut flags())));
+    alone("nothing", time(&operands, |[a, ..]| a));
 }
 
 #[test]

@@ -44,8 +44,7 @@ macro_rules! float {
 
             #[inline]
             fn sub(a: $bits, b: $bits, rm: RoundingMode, flags: &mut Flags) -> $bits {
-                // Not an addition of the negated operand for soft: a NaN's sign is not to be looked at, but
-                // the two are equal in every other way.
+                // Subtracting a number is adding its opposite, in every mode. NaNs are not for the fast path.
                 match fast::$fast::add::<Self>(a, Self::neg(b), rm, flags) {
                     Some(result) => result,
                     None => soft::sub::<Self>(a, b, rm, flags),

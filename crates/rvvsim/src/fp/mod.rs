@@ -31,7 +31,7 @@ pub use convert::{
 pub use float::Float;
 pub use formats::{BF16, F16, F32, F64};
 
-use std::ops::{BitOr, BitOrAssign};
+use std::ops::{BitAnd, BitOr, BitOrAssign};
 
 /// How a result that does not fit its format is rounded. The discriminants are the encoding of `frm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -49,7 +49,8 @@ pub enum RoundingMode {
     /// To nearest, ties to the larger magnitude.
     Rmm = 4,
     /// To odd: truncate, then set the last bit if anything was lost. No `frm` asks for it: it is the mode of
-    /// `vfncvt.rod.f.f.w`.
+    /// `vfncvt.rod.f.f.w`. Meant for results in a floating-point format; what a conversion to an integer makes of
+    /// it is not specified.
     Rod = 6,
 }
 
@@ -105,6 +106,15 @@ impl Flags {
     #[inline]
     pub(crate) fn raise_if(&mut self, condition: bool, other: Self) {
         self.0 |= other.0 * u8::from(condition);
+    }
+}
+
+impl BitAnd for Flags {
+    type Output = Self;
+
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 }
 

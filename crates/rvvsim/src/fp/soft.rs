@@ -97,7 +97,6 @@ pub fn from_int<F: Float, I: Int>(x: I, rm: RoundingMode, flags: &mut Flags) -> 
 
 /// `a` rounded to an integer of the same format; NX is raised only if `exact`.
 pub fn round_to_int<F: Float>(a: F::Bits, rm: RoundingMode, exact: bool, flags: &mut Flags) -> F::Bits {
-    debug_assert_ne!(rm, RoundingMode::Rod, "no instruction rounds to an odd integer");
     let result = run(rm, flags, |rm| F::soft_round_to_int(a.into(), rm));
     flags.raise_if(exact && !F::is_nan(a) && result != a, Flags::NX);
     result

@@ -1,12 +1,46 @@
 //! The vector unit: state, legality, and the instructions by chapter of the manual.
+//!
+//! The engine knows `vtype` when it decodes, so an instruction is looked at once: [`translate`] checks every rule
+//! that depends on the encoding, `vtype` and the configuration, and chooses a kernel for the operation and the
+//! element width. What depends on `vl`, `vstart` and `frm` is checked by the kernel.
+//!
+//! * [`legality`] — the reserved encodings, each by the manual's own id;
+//! * [`body`] — prestart, active, inactive, body and tail; [`policy`] — the agnostic policies;
+//! * one module for each chapter: configuration, memory, integer, fixed-point, floating-point, reduction,
+//!   mask, permutation, cryptography.
 
+mod body;
+mod config;
+mod conversion;
+mod crypto;
+mod element;
+mod fixed_point;
+mod float;
+mod integer;
+mod kernels;
+mod legality;
+mod mask;
+mod memory;
+mod permute;
+mod policy;
+mod reduction;
+mod segment;
+
+pub use config::{next_vtype, supported};
+pub use policy::Policy;
+
+use crate::Hart;
 use crate::config::Config;
-use rvv_isa::Vtype;
+use crate::trap::{Exec, Trap};
+use legality::Shape;
+use policy::Coins;
+use rvv_isa::{Class, Field, Inst, Sew, Vtype};
 
 /// Vector registers and CSRs.
 #[derive(Clone)]
 pub struct VectorState {
-    /// The 32 registers, VLEN/8 bytes each, one after the other: a register group is a slice.
+    /// The 32 registers, VLEN/8 bytes each, one after the other: a register group is a slice. A little slack
+    /// comes after the last; see [`VectorState::register`].
     pub regs: Vec<u8>,
     /// VLEN in bytes.
     pub vlenb: usize,
@@ -20,6 +54,10 @@ pub struct VectorState {
     pub vxrm: u8,
     /// Fixed-point saturation flag.
     pub vxsat: bool,
+    /// The coins of the random tail policy.
+    tail_coins: Coins,
+    /// The coins of the random mask policy.
+    mask_coins: Coins,
 }
 
 impl VectorState {
@@ -28,36 +66,129 @@ impl VectorState {
     pub fn new(config: &Config) -> Self {
         let vlenb = config.vlen as usize / 8;
         VectorState {
-            regs: vec![0; 32 * vlenb],
+            regs: vec![0; 32 * vlenb + body::SLACK],
             vlenb,
             vl: 0,
             vtype: Vtype::VILL,
             vstart: 0,
             vxrm: 0,
             vxsat: false,
+            tail_coins: Coins::new(config.tail),
+            mask_coins: Coins::new(config.mask),
         }
+    }
+
+    /// The bytes of a register.
+    #[must_use]
+    pub fn register(&self, r: u8) -> &[u8] {
+        &self.regs[usize::from(r) * self.vlenb..][..self.vlenb]
+    }
+
+    /// The bytes of a register, to write.
+    pub fn register_mut(&mut self, r: u8) -> &mut [u8] {
+        &mut self.regs[usize::from(r) * self.vlenb..][..self.vlenb]
     }
 }
 
-/// A vector instruction under a known `vtype`, ready to run.
+/// Executes a translated instruction.
+pub type Run = fn(&mut Hart, &VInst) -> Exec;
+
+/// A vector instruction under a known `vtype`, ready to run: `(vi.run)(hart, &vi)`.
 #[derive(Clone, Copy)]
 pub struct VInst {
     /// The instruction.
-    pub inst: rvv_isa::Inst,
+    pub inst: Inst,
     /// Its kernel.
-    pub run: fn(&mut crate::Hart, &VInst) -> crate::Exec,
+    pub run: Run,
+    /// Where the register group `vd` (or `vs3`) begins in [`VectorState::regs`].
+    pub vd: u32,
+    /// Where `vs1` begins.
+    pub vs1: u32,
+    /// Where `vs2` begins.
+    pub vs2: u32,
+    /// The bytes of the registers of `vd`, one field of it if it is a segment's: the tail ends there.
+    pub group: u32,
+    /// VLMAX.
+    pub vlmax: u32,
+    /// The `vtype` it runs under; of `vsetvli` and `vsetivli`, the one it sets.
+    pub vtype: Vtype,
+    /// Elements are active where `v0.mask` says so. (A carry or a selector in v0 is an operand and no mask.)
+    pub masked: bool,
+    /// The scalar operand is the immediate and not a register.
+    pub immediate: bool,
+    /// What becomes of inactive elements.
+    pub inactive: Policy,
+    /// What becomes of the tail.
+    pub tail: Policy,
+}
+
+impl VInst {
+    /// The integer scalar operand: `x[rs1]` or the immediate.
+    #[inline(always)]
+    fn scalar(&self, hart: &Hart) -> u64 {
+        if self.immediate { self.inst.imm as i64 as u64 } else { hart.x[self.inst.rs1] }
+    }
+
+    /// An illegal instruction, found at run time.
+    #[cold]
+    fn illegal(&self, why: &'static str) -> Trap {
+        Trap::illegal(self.inst.raw, why)
+    }
+}
+
+/// An instruction's row: what it needs of its operands, and what it does.
+struct Entry {
+    shape: Shape,
+    run: Run,
+}
+
+/// The kernel of rows for element widths that legality refuses.
+fn reserved(_hart: &mut Hart, vi: &VInst) -> Exec {
+    Err(vi.illegal("norm:elen: an operand's EEW is greater than ELEN"))
+}
+
+/// The row of an instruction for an element width.
+fn entry(inst: &Inst, sew: Sew) -> Option<Entry> {
+    let op = inst.op;
+    match op.class() {
+        Class::VectorLoad | Class::VectorStore => memory::entry(inst, sew),
+        Class::VectorInteger => integer::entry(op, sew),
+        Class::VectorFixed => fixed_point::entry(op, sew),
+        Class::VectorFloat => float::entry(op, sew),
+        Class::VectorReduction => reduction::entry(op, sew),
+        Class::VectorMask => mask::entry(op, sew),
+        Class::VectorPermute => permute::entry(op, sew),
+        Class::VectorCrypto => crypto::entry(op, sew),
+        _ => None,
+    }
 }
 
 /// Checks a vector instruction under `vtype` and chooses its kernel.
 ///
 /// # Errors
-/// The rule it breaks.
-pub fn translate(_config: &Config, _inst: &rvv_isa::Inst, _vtype: Vtype) -> Result<VInst, &'static str> {
-    Err("no vector unit yet")
-}
-
-/// The `vtype` after `vsetvli` or `vsetivli`; `None` after `vsetvl`, which takes it from a register.
-#[must_use]
-pub fn next_vtype(_config: &Config, _inst: &rvv_isa::Inst, _old: Vtype) -> Option<Vtype> {
-    None
+/// The rule it breaks: it is then an illegal instruction.
+pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'static str> {
+    if inst.op.class() == Class::VectorConfig {
+        return Ok(config::translate(config, inst, vtype));
+    }
+    let Some(Entry { shape, run }) = entry(inst, vtype.sew) else {
+        return Err("this emulator does not execute that instruction");
+    };
+    let layout = legality::check(config, inst, vtype, &shape)?;
+    let vlenb = config.vlen / 8;
+    let fields = inst.op.info().operands.iter().flat_map(|operand| operand.fields());
+    Ok(VInst {
+        inst: *inst,
+        run,
+        vd: u32::from(inst.rd) * vlenb,
+        vs1: u32::from(inst.rs1) * vlenb,
+        vs2: u32::from(inst.rs2) * vlenb,
+        group: layout.vd_registers * vlenb,
+        vlmax: vtype.vlmax(config.vlen),
+        vtype,
+        masked: !inst.vm && !shape.v0_is_operand,
+        immediate: fields.clone().any(|field| *field == Field::Imm),
+        inactive: Policy::new(vtype.vma || layout.agnostic, config.mask),
+        tail: Policy::new(vtype.vta || layout.agnostic || shape.tail_agnostic(), config.tail),
+    })
 }

@@ -1,0 +1,127 @@
+//! Instruction-set strings.
+
+use rvv_isa::{Ext, Isa, IsaError};
+
+fn parse(text: &str) -> Isa {
+    Isa::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+fn has(text: &str, extensions: &[Ext]) {
+    let isa = parse(text);
+    for &ext in extensions {
+        assert!(isa.has(ext), "{text} has {ext:?}");
+    }
+}
+
+#[test]
+fn an_extension_brings_what_it_implies() {
+    has(
+        "rv64gc",
+        &[Ext::I, Ext::M, Ext::A, Ext::F, Ext::D, Ext::C, Ext::Zicsr, Ext::Zifencei, Ext::Zmmul, Ext::Zca],
+    );
+    has(
+        "rv64iv",
+        &[Ext::Zve64d, Ext::Zve64x, Ext::Zve32f, Ext::Zve32x, Ext::Zvl128b, Ext::D, Ext::F, Ext::Zicsr],
+    );
+    has("rv64ib", &[Ext::Zba, Ext::Zbb, Ext::Zbs]);
+    has("rv64i_zvfh", &[Ext::Zvfhmin, Ext::Zfhmin, Ext::Zve32f]);
+    has("rv64i_zvkng", &[Ext::Zvkn, Ext::Zvkned, Ext::Zvknhb, Ext::Zvkb, Ext::Zvkg, Ext::Zve64x]);
+    has("rv64i_zvksc", &[Ext::Zvksed, Ext::Zvksh, Ext::Zvbc]);
+    has("rv64i_zvfbfwma", &[Ext::Zvfbfmin, Ext::Zfbfmin]);
+    has("rva23u64", &[Ext::V, Ext::Zvbb, Ext::Zfa, Ext::Zcb, Ext::Zicond, Ext::Zvfhmin, Ext::Zawrs]);
+    assert!(!parse("rva23u64").has(Ext::Zvfh));
+    assert!(!parse("rva22u64").has(Ext::V));
+    assert!(!parse("rv64gc").has(Ext::Zve32x));
+    assert!(!parse("rv64i_zve64x").has(Ext::F));
+}
+
+#[test]
+fn spellings() {
+    let plain = parse("rv64imafdcv_zicsr_zifencei_zba_zvl256b");
+    for text in [
+        "RV64IMAFDCV_Zicsr_Zifencei_Zba_Zvl256b",
+        "rv64gcv_zba_zvl256b",
+        "rv64gcv_zba1p0_zvl256b1p0",
+        "rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_v1p0_zicsr2p0_zifencei2p0_zba_zvl256b1p0",
+        "rv64i2p1m2p0a2p1f2p2d2p2c2p0v1p0_zicsr2_zifencei_zba_zvl256b",
+        "rv64gcvzba_zvl256b",
+        " rv64gcv_zba_zvl256b_zic64b_zkt_ssccptr ",
+        "rv64gc_v__zba_zvl256b",
+    ] {
+        assert_eq!(parse(text), plain, "{text}");
+    }
+    assert_eq!(parse("rv64gcsu"), parse("rv64gc").with(Ext::S));
+    assert_eq!(parse("rv64gcsvinval"), parse("rv64gc_svinval"));
+    assert_eq!(parse("rva23u64_zvfh"), parse("rva23u64").with(Ext::Zvfh));
+}
+
+#[test]
+fn what_it_prints_it_reads() {
+    let shown = [
+        ("rv64gcv", "rv64imafdcv_zifencei"),
+        ("rv64i", "rv64i"),
+        ("rv64i_zve32x_zvl1024b", "rv64i_zve32x_zvl1024b"),
+        ("rv64gc_zbb_zba_zbs", "rv64imafdc_zifencei_zba_zbb_zbs"),
+    ];
+    for (text, canonical) in shown {
+        assert_eq!(parse(text).to_string(), canonical);
+        assert_eq!(parse(canonical), parse(text));
+    }
+    assert_eq!(parse(&Isa::default().to_string()), Isa::default());
+    for ext in Ext::all() {
+        let without = Isa::default().without(ext);
+        assert!(!without.has(ext));
+        if ext != Ext::I {
+            assert_eq!(parse(&without.to_string()), without, "without {ext:?}");
+        }
+        let with = Isa::rv64i().with(ext);
+        assert_eq!(parse(&with.to_string()), with, "with {ext:?}");
+        assert_eq!(Ext::from_name(ext.name()), Some(ext));
+    }
+}
+
+#[test]
+fn lengths() {
+    let lengths = |text| (parse(text).vlen_min(), parse(text).elen());
+    assert_eq!(lengths("rv64gc"), (0, 0));
+    assert_eq!(lengths("rv64gcv"), (128, 64));
+    assert_eq!(lengths("rv64gc_zve32x"), (32, 32));
+    assert_eq!(lengths("rv64gc_zve64x"), (64, 64));
+    assert_eq!(lengths("rv64gcv_zvl65536b"), (65536, 64));
+    assert_eq!((Isa::default().vlen_min(), Isa::default().elen()), (128, 64));
+}
+
+#[test]
+fn removing_removes_what_depends_on_it() {
+    let isa = parse("rv64gcv_zvbb").without(Ext::F);
+    for gone in [Ext::F, Ext::D, Ext::V, Ext::Zve32f, Ext::Zve64d] {
+        assert!(!isa.has(gone), "{gone:?}");
+    }
+    for kept in [Ext::Zve64x, Ext::Zvbb, Ext::Zvl128b, Ext::Zicsr] {
+        assert!(isa.has(kept), "{kept:?}");
+    }
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let error = |text: &str| Isa::parse(text).unwrap_err();
+    assert_eq!(
+        error("rv64gc_zbbb").to_string(),
+        "unknown extension `zbbb` (did you mean zbb or zbkb or zvbb?)"
+    );
+    assert_eq!(error("rv64gc_svinvall").to_string(), "unknown extension `svinvall` (did you mean svinval?)");
+    assert_eq!(error("rv64gc_qqqqqqq"), IsaError::Refused("q"));
+    assert_eq!(error("rv64gcy").to_string(), "unknown extension `y`");
+    assert_eq!(error("rv64gc_zknd").to_string(), "extension `zknd` is not supported");
+    assert_eq!(error("rv64gc_zkr"), IsaError::Refused("zkr"));
+    assert_eq!(error("rv64e"), IsaError::Refused("e"));
+    for base in ["rv32gc", "rv64", "", "rv64mc", "x86", "rva23s64", "_", "rv64_zba"] {
+        assert!(matches!(error(base), IsaError::Base(_)), "{base}");
+    }
+    // Nothing a string may hold is a panic.
+    for odd in
+        ["rv64iz", "rv64i2p", "rv64i_2", "rv64i_z1p", "rv64ié", "rv64i_é", "rv64i_zé1p0", "rv64g\u{130}"]
+    {
+        assert!(Isa::parse(odd).is_err() || odd == "rv64i2p", "{odd}");
+    }
+}

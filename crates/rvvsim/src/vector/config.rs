@@ -1,0 +1,142 @@
+//! Configuration-setting instructions: `vsetvli`, `vsetivli` and `vsetvl`.
+
+use super::body::log_csr;
+use super::policy::{Policy, mix};
+use super::{Run, VInst};
+use crate::Hart;
+use crate::config::{Config, VlChoice, VsetvlX0};
+use crate::trap::Exec;
+use rvv_isa::{Ext, Inst, Op, Vtype, csr};
+
+/// The `vtype` a machine has after it is asked for this one: itself, or `vill` where it is not supported.
+#[must_use]
+pub fn supported(config: &Config, vtype: Vtype) -> Vtype {
+    // "Implementations must support SEW settings between SEW_MIN and LMUL * min(ELEN, VLEN)" where LMUL is a
+    // fraction; we support no others.
+    let elen = config.isa.elen().min(config.vlen);
+    let widest = elen >> (-vtype.lmul.log2()).max(0);
+    if !vtype.vill && vtype.sew.bits() <= widest { vtype } else { Vtype::VILL }
+}
+
+/// Whether AVL is the current `vl`: rd and rs1 are both x0.
+fn keeps_vl(inst: &Inst) -> bool {
+    inst.op != Op::Vsetivli && inst.rd == 0 && inst.rs1 == 0
+}
+
+/// The `vtype` that an instruction which asks for `new` leaves behind.
+fn resulting(config: &Config, inst: &Inst, old: Vtype, new: Vtype) -> Vtype {
+    let new = supported(config, new);
+    // norm:vtype_vset_rsv: reserved if VLMAX changes, or if vill was set.
+    let changes = old.vill || old.vlmax(config.vlen) != new.vlmax(config.vlen);
+    if keeps_vl(inst) && changes && config.vsetvl_x0 == VsetvlX0::Vill { Vtype::VILL } else { new }
+}
+
+/// The `vtype` after `vsetvli` or `vsetivli`; `None` after `vsetvl`, which takes it from a register.
+#[must_use]
+pub fn next_vtype(config: &Config, inst: &Inst, old: Vtype) -> Option<Vtype> {
+    match inst.op {
+        Op::Vsetvli | Op::Vsetivli => {
+            Some(resulting(config, inst, old, Vtype::from_bits(u64::from(inst.imm as u32))))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
+    let vtype = next_vtype(config, inst, old).unwrap_or(old);
+    VInst {
+        inst: *inst,
+        run: match inst.op {
+            Op::Vsetvl => vsetvl as Run,
+            Op::Vsetivli => vsetivli,
+            _ => vsetvli,
+        },
+        vd: 0,
+        vs1: 0,
+        vs2: 0,
+        group: 0,
+        vlmax: vtype.vlmax(config.vlen),
+        vtype,
+        masked: false,
+        immediate: false,
+        inactive: Policy::Undisturbed,
+        tail: Policy::Undisturbed,
+    }
+}
+
+fn vsetvli(hart: &mut Hart, vi: &VInst) -> Exec {
+    set_by_register(hart, vi, vi.vtype, vi.vlmax)
+}
+
+fn vsetivli(hart: &mut Hart, vi: &VInst) -> Exec {
+    let vl = choose_vl(&hart.config, u64::from(vi.inst.rs1), u64::from(vi.vlmax));
+    set(hart, vi, vi.vtype, vl)
+}
+
+fn vsetvl(hart: &mut Hart, vi: &VInst) -> Exec {
+    let asked = Vtype::from_bits(hart.x[vi.inst.rs2]);
+    let vtype = resulting(&hart.config, &vi.inst, hart.v.vtype, asked);
+    set_by_register(hart, vi, vtype, vtype.vlmax(hart.config.vlen))
+}
+
+/// The AVL of `vsetvli` and `vsetvl` is in rs1; x0 there means VLMAX, and x0 twice the current `vl`.
+fn set_by_register(hart: &mut Hart, vi: &VInst, vtype: Vtype, vlmax: u32) -> Exec {
+    let vlmax = u64::from(vlmax);
+    let vl = if keeps_vl(&vi.inst) {
+        match hart.config.vsetvl_x0 {
+            _ if vtype.vill => 0,
+            VsetvlX0::Keep => hart.v.vl,
+            VsetvlX0::Vill | VsetvlX0::Clamp => hart.v.vl.min(vlmax),
+        }
+    } else {
+        let avl = if vi.inst.rs1 == 0 { u64::MAX } else { hart.x[vi.inst.rs1] };
+        choose_vl(&hart.config, avl, vlmax)
+    };
+    set(hart, vi, vtype, vl)
+}
+
+/// Manual, section "Constraints on Setting vl". VLMAX is 0 if `vill` will be set.
+#[inline]
+fn choose_vl(config: &Config, avl: u64, vlmax: u64) -> u64 {
+    if avl <= vlmax {
+        return avl;
+    }
+    if avl >= 2 * vlmax || config.vl == VlChoice::Max {
+        return vlmax;
+    }
+    let least = avl.div_ceil(2);
+    let chosen = match config.vl {
+        VlChoice::Max => vlmax,
+        VlChoice::Half => least,
+        // "Deterministic on any given implementation for same input AVL and VLMAX values", so not a stream.
+        VlChoice::Random(seed) => least + mix(mix(mix(seed) ^ avl) ^ vlmax) % (vlmax - least + 1),
+    };
+    // norm:egs_vl_avl: "either VLMAX or a positive integer multiple of EGSMAX".
+    chosen.next_multiple_of(egs_max(config)).min(vlmax)
+}
+
+/// The largest element group of any instruction there is.
+fn egs_max(config: &Config) -> u64 {
+    let has = |ext| config.isa.has(ext);
+    if has(Ext::Zvksh) {
+        8
+    } else if has(Ext::Zvkned) || has(Ext::Zvknha) || has(Ext::Zvknhb) || has(Ext::Zvkg) || has(Ext::Zvksed) {
+        4
+    } else {
+        1
+    }
+}
+
+fn set(hart: &mut Hart, vi: &VInst, vtype: Vtype, vl: u64) -> Exec {
+    hart.v.vtype = vtype;
+    hart.v.vl = vl;
+    hart.v.vstart = 0;
+    hart.vs_dirty = true;
+    hart.set_x(vi.inst.rd, vl);
+    if hart.log.is_some() {
+        log_csr(hart, csr::VSTART, 0);
+        log_csr(hart, csr::VL, vl);
+        log_csr(hart, csr::VTYPE, vtype.to_bits());
+    }
+    Ok(())
+}
