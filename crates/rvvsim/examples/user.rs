@@ -19,6 +19,7 @@ fn main() {
             Some("--dir") => options.dirs.push(Grant::parse(&value())),
             Some("--seed") => options.seed = value().parse().ok(),
             Some("--mem") => config.mem = value().parse().unwrap_or(config.mem),
+            Some("--isa") => config.isa = value().parse().expect("an instruction set"),
             Some("--vlen") => config.vlen = value().parse().unwrap_or(config.vlen),
             _ => panic!("unknown option {flag:?}"),
         }
