@@ -31,6 +31,7 @@ mod user;
 
 pub use options::{Clock, Grant, Input, Output, ProcessOptions};
 pub use space::AddressSpace;
+pub use strace::signal_name;
 
 use crate::Hart;
 use crate::config::Config;
