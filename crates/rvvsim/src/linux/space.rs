@@ -26,6 +26,8 @@ const STACK_GUARD: u64 = 1 << 20;
 pub enum Backing {
     /// Zeroes.
     Zero,
+    /// A page that starts with these bytes.
+    Words(&'static [u32]),
     /// A file, from this offset at the area's start.
     File(Arc<HostFile>, u64),
 }
@@ -159,11 +161,19 @@ impl AddressSpace {
         }
         let backing = area.backing.clone();
         let frame = self.frames.take(ram).ok_or(OUT_OF_MEMORY)?;
-        if let Backing::File(file, offset) = backing {
-            let bytes = &mut ram.bytes_mut()[frame..frame + PAGE as usize];
-            if file.read_page(offset + (page - start), bytes) == 0 {
-                self.frames.give(ram, frame);
-                return Err(PAST_END_OF_FILE);
+        let bytes = &mut ram.bytes_mut()[frame..frame + PAGE as usize];
+        match backing {
+            Backing::Zero => {}
+            Backing::Words(words) => {
+                for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
+                    place.copy_from_slice(&word.to_le_bytes());
+                }
+            }
+            Backing::File(file, offset) => {
+                if file.read_page(offset + (page - start), bytes) == 0 {
+                    self.frames.give(ram, frame);
+                    return Err(PAST_END_OF_FILE);
+                }
             }
         }
         self.table.set(page, Entry::new(frame, permissions));
@@ -409,7 +419,7 @@ impl AddressSpace {
             let (r, w, x) = (flag(READ, 'r'), flag(WRITE, 'w'), flag(EXEC, 'x'));
             let s = if area.shared { 's' } else { 'p' };
             let (offset, name) = match &area.backing {
-                Backing::Zero => (0, area.name.into()),
+                Backing::Zero | Backing::Words(_) => (0, area.name.into()),
                 Backing::File(file, offset) => (*offset, String::from_utf8_lossy(&file.path)),
             };
             let _ = write!(text, "{start:08x}-{:08x} {r}{w}{x}{s} {offset:08x} 00:00 0", area.end);
