@@ -9,7 +9,9 @@
 
 pub mod asm;
 pub mod cases;
+pub mod compare;
 pub mod elf_writer;
+pub mod emulator;
 pub mod golden;
 pub mod guests;
 pub mod peer;

@@ -2,6 +2,7 @@
 
 use super::options::{Input, Output, ProcessOptions};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::sync::Arc;
 
@@ -102,13 +103,21 @@ impl HostFile {
     pub fn write_page(&self, offset: u64, page: &[u8]) {
         let size = rustix::fs::fstat(self).map_or(0, |s| s.st_size as u64);
         let len = size.saturating_sub(offset).min(page.len() as u64) as usize;
+        // A file opened to append would append even here.
+        let flags = rustix::fs::fcntl_getfl(self).ok().filter(|f| f.contains(OFlags::APPEND));
+        if let Some(flags) = flags {
+            let _ = rustix::fs::fcntl_setfl(self, flags.difference(OFlags::APPEND));
+        }
         let mut done = 0;
         while done < len {
             match rustix::io::pwrite(self, &page[done..len], offset + done as u64) {
                 Ok(n) if n > 0 => done += n,
                 Err(Errno::INTR) => {}
-                _ => return,
+                _ => break,
             }
+        }
+        if let Some(flags) = flags {
+            let _ = rustix::fs::fcntl_setfl(self, flags);
         }
     }
 }

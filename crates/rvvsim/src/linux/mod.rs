@@ -31,6 +31,7 @@ mod user;
 
 pub use options::{Clock, Grant, Input, Output, ProcessOptions};
 pub use space::AddressSpace;
+pub use strace::signal_name;
 
 use crate::Hart;
 use crate::config::Config;
@@ -191,6 +192,7 @@ impl Process {
             Err(Stop::Again) => {
                 self.time.check_timer(hart, &mut self.signals);
                 if self.signals.interrupts() {
+                    self.tell_remaining(hart, number, &args);
                     self.time.end_wait();
                     self.return_value(hart, i64::from(-Errno::INTR.raw_os_error()) as u64);
                 }

@@ -230,6 +230,9 @@ impl Process {
         for _ in 0..64 {
             let Some(info) = self.signals.next() else { break };
             let signal = info.signal;
+            if self.options.strace {
+                super::strace::tell_signal(&info);
+            }
             let action = self.signals.actions[signal as usize];
             match action.handler {
                 SIG_IGN => continue,
@@ -237,9 +240,6 @@ impl Process {
                 SIG_DFL => {
                     let synchronous = matches!(signal, SIGSEGV | SIGBUS | SIGILL | SIGTRAP) && info.code > 0;
                     let trap = self.signals.trap.take().filter(|_| synchronous);
-                    if self.options.strace {
-                        eprintln!("--- SIG{} ---", super::strace::signal_name(signal));
-                    }
                     return end(hart, Verdict::Kill { signal, trap });
                 }
                 _ => {}

@@ -1,5 +1,6 @@
 //! Writing system calls down, as QEMU's `-strace` does.
 
+use super::signal::Info;
 use super::{Process, Served, Stop, user};
 use crate::Hart;
 use std::fmt::Write as _;
@@ -136,9 +137,9 @@ const CALLS: [(u64, &str, &str); 328] = [
     (126, "sched_get_priority_min", "xxxxxx"),
     (127, "sched_rr_get_interval", "xxxxxx"),
     (128, "restart_syscall", "xxxxxx"),
-    (129, "kill", "dd"),
-    (130, "tkill", "dd"),
-    (131, "tgkill", "ddd"),
+    (129, "kill", "dS"),
+    (130, "tkill", "dS"),
+    (131, "tgkill", "ddS"),
     (132, "sigaltstack", "pp"),
     (133, "rt_sigsuspend", "pd"),
     (134, "rt_sigaction", "Spp"),
@@ -359,6 +360,17 @@ pub fn signal_name(signal: i32) -> String {
         Some(name) => (*name).to_owned(),
         None => format!("RT{}", signal - 32),
     }
+}
+
+/// Writes down that a signal is delivered.
+pub fn tell_signal(info: &Info) {
+    let name = signal_name(info.signal);
+    let detail = match info.code {
+        0x80 => String::new(),
+        1.. => format!(", si_addr={:#018x}", info.detail[0]),
+        _ => format!(", si_pid={}, si_uid={}", info.detail[0] as u32, info.detail[0] >> 32),
+    };
+    eprintln!("--- SIG{name} {{si_signo=SIG{name}, si_code={}{detail}}} ---", info.code);
 }
 
 const PROT: [(u64, &str); 3] = [(4, "PROT_EXEC"), (1, "PROT_READ"), (2, "PROT_WRITE")];
