@@ -9,6 +9,10 @@ mod harness;
 mod model;
 
 mod integer;
+mod legality;
+mod memory;
+mod overlap;
+mod policy;
 mod state;
 mod status;
 mod table;
