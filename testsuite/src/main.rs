@@ -1,2 +1,86 @@
-//! To be filled.
-fn main() {}
+//! The command line of the test suite.
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use testsuite::peer::{SPIKE_ISA, Spike};
+use testsuite::{cases, golden, program};
+
+/// Conformance tests of rvvsim.
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Every vector instruction x SEW x LMUL x mask x vl x vstart x VLEN against Spike's recorded answers
+    Vmatrix {
+        /// The Spike to ask, where the recorded answers are not enough
+        #[arg(long)]
+        spike: Option<PathBuf>,
+        /// Record Spike's answers anew
+        #[arg(long, requires = "spike")]
+        record: bool,
+        /// Only instructions whose name starts so; with --spike, the first case that differs is shown
+        #[arg(long, default_value = "")]
+        op: String,
+        /// Only this VLEN
+        #[arg(long)]
+        vlen: Option<u32>,
+    },
+    /// Record what Spike answers to our instruction tests
+    Record {
+        /// The Spike to ask
+        #[arg(long)]
+        spike: PathBuf,
+        /// The instruction set it is run with
+        #[arg(long, default_value = SPIKE_ISA)]
+        spike_isa: String,
+        /// Only these extensions: names of files of isa/encodings/
+        #[arg(long)]
+        only: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Vmatrix { spike, record, op, vlen } => {
+            testsuite::vmatrix::command::main(spike.as_deref(), record, &op, vlen)
+        }
+        Command::Record { spike, spike_isa, only } => record(&Spike { path: spike, isa: spike_isa }, &only),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("testsuite: {e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn record(spike: &Spike, only: &[String]) -> Result<bool, Box<dyn std::error::Error>> {
+    let folder = std::env::temp_dir().join(format!("rvvsim-record-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let (mut rows, mut bytes) = (0, 0);
+    for extension in cases::extensions() {
+        if !only.is_empty() && !only.iter().any(|o| o == extension) {
+            continue;
+        }
+        let groups = golden::groups(extension);
+        let program = program::build(&groups);
+        let elf = folder.join(extension);
+        std::fs::write(&elf, &program.elf)?;
+        let words = spike.signature(&elf, &folder.join("signature"), program.words)?;
+        let size = golden::write(&golden::path(extension), &groups, &words)?;
+        let cases: usize = groups.iter().map(|g| g.rows.len()).sum();
+        println!("{extension}: {} encodings, {cases} cases, {size} bytes", groups.len());
+        (rows, bytes) = (rows + cases, bytes + size);
+    }
+    println!("{rows} cases, {bytes} bytes");
+    std::fs::remove_dir_all(&folder)?;
+    Ok(true)
+}

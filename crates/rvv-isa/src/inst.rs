@@ -65,7 +65,7 @@ pub enum EncodeError {
 }
 
 impl Inst {
-    /// The instruction with all its operands zero, and the fields that are not operands as they decode.
+    /// The instruction with its operands zero and no mask, and the fields that are not operands as they decode.
     pub fn new(op: Op) -> Inst {
         let OpInfo { fixed, match_, .. } = op.info();
         Inst {

@@ -1,7 +1,5 @@
 //! Nothing that the decoder accepts is left without a handler.
 
-mod exec_support;
-
 use rvv_isa::{Class, Op};
 use rvvsim::exec;
 

@@ -80,12 +80,16 @@ fn check_aligned(va: u64, size: u64, cause: Cause, why: &'static str) -> Exec {
     if va.is_multiple_of(size) { Ok(()) } else { Err(Trap::new(cause, va, why)) }
 }
 
-/// Where a store would go, after the checks that a store makes and before it has any effect.
-fn probe_store(h: &mut Hart, va: u64, size: usize) -> Exec<Target> {
-    match h.tlb.lookup(va, size, Access::Store) {
-        Some(offset) => Ok(Target::Ram(offset)),
-        None => h.translate(va, Access::Store),
+/// Where an access would lead, after every check that it makes and before it has any effect. (Alignment is not
+/// asked here.)
+#[inline(always)]
+fn probe(h: &mut Hart, va: u64, size: usize, access: Access) -> Exec<Target> {
+    if let Some(offset) = h.tlb.lookup(va, size, access) {
+        return Ok(Target::Ram(offset));
     }
+    let target = h.translate(va, access)?;
+    h.check_whole_access(va, target, size, access)?;
+    Ok(target)
 }
 
 /// Where LR and SC lead: to RAM only, since devices are not reservable ("Reservability PMA").
@@ -100,10 +104,7 @@ fn lr<T: Operand>(h: &mut Hart, i: &Inst) -> Exec {
     let va = h.x[i.rs1];
     let why = "norm:lr_sc_alignment: LR to an address that is not naturally aligned";
     check_aligned(va, T::SIZE as u64, Cause::LoadAddressMisaligned, why)?;
-    let target = match h.tlb.lookup(va, T::SIZE, Access::Load) {
-        Some(offset) => Target::Ram(offset),
-        None => h.translate(va, Access::Load)?,
-    };
+    let target = probe(h, va, T::SIZE, Access::Load)?;
     let offset = reservable(target, va, Cause::LoadAccessFault)?;
     let value = h.load::<T>(va)?;
     // The least reservation set allowed: the bytes loaded.
@@ -117,7 +118,7 @@ fn sc<T: Operand>(h: &mut Hart, i: &Inst) -> Exec {
     let why = "norm:lr_sc_alignment: SC to an address that is not naturally aligned";
     check_aligned(va, T::SIZE as u64, Cause::StoreAddressMisaligned, why)?;
     // "No SC shall retire unless it passes memory permission checks", one that fails neither.
-    let target = probe_store(h, va, T::SIZE)?;
+    let target = probe(h, va, T::SIZE, Access::Store)?;
     let offset = reservable(target, va, Cause::StoreAccessFault)?;
     let succeeds =
         h.reservation.is_some_and(|(start, len)| start <= offset && offset + T::SIZE <= start + len);
@@ -135,7 +136,7 @@ fn sc<T: Operand>(h: &mut Hart, i: &Inst) -> Exec {
 fn check_amo(h: &mut Hart, va: u64, size: usize) -> Exec {
     let why = "norm:amo_alignment: AMO to an address that is not naturally aligned";
     check_aligned(va, size as u64, Cause::StoreAddressMisaligned, why)?;
-    probe_store(h, va, size).map(|_| ())
+    probe(h, va, size, Access::Store).map(|_| ())
 }
 
 /// `rd = mem[rs1]; mem[rs1] = op(rd, rs2)`, where `op` sees the old value in memory sign-extended, `rs2` whole,
@@ -214,8 +215,7 @@ fn amocas_q(h: &mut Hart, i: &Inst) -> Exec {
     let va = h.x[i.rs1];
     let why = "norm:Zacas_amocas_rs1_addr_alignment: AMO to an address that is not naturally aligned";
     check_aligned(va, 16, Cause::StoreAddressMisaligned, why)?;
-    // Aligned, so both halves are on one page.
-    probe_store(h, va, 8)?;
+    probe(h, va, 16, Access::Store)?;
     let high_va = va + 8;
     let low = h.load::<u64>(va).map_err(as_store_fault)?;
     let high = h.load::<u64>(high_va).map_err(as_store_fault)?;

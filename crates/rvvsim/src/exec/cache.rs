@@ -23,17 +23,6 @@ pub fn handler(op: Op) -> Option<(Handler, Flow)> {
     Some((handler, Flow::Next))
 }
 
-/// A device's registers do not come in whole blocks of the same PMAs, so the constraints on a block
-/// (`norm:PMA_same`) are not met and what happens is ours to say.
-fn check_main_memory(target: Target, va: u64) -> Exec {
-    match target {
-        Target::Ram(_) => Ok(()),
-        Target::Device(_) => {
-            Err(Trap::new(Cause::StoreAccessFault, va, "cache-block operation where there is no main memory"))
-        }
-    }
-}
-
 /// The fields of `menvcfg` and `senvcfg` that control these instructions.
 const CBIE: u64 = 0b11 << 4;
 const CBCFE: u64 = 1 << 6;
@@ -63,23 +52,32 @@ fn check_enabled(h: &Hart, i: &Inst) -> Exec {
     if forbidden { Err(Trap::illegal(i.raw, why)) } else { Ok(()) }
 }
 
+/// Checks that the whole block around `va` may be accessed. A fault names `va` itself (norm:fault_excep_csr), not
+/// the start of the block.
+fn check_block(h: &mut Hart, va: u64, access: Access) -> Exec {
+    let Target::Ram(offset) = h.translate(va, access)? else {
+        // A device's registers do not come in whole blocks of the same PMAs (norm:PMA_same), so what happens is
+        // ours to say (norm:cbo_rsv).
+        let why = "cache-block operation where there is no main memory";
+        return Err(Trap::new(Cause::StoreAccessFault, va, why));
+    };
+    let block = Target::Ram(offset & !(BLOCK as usize - 1));
+    h.check_whole_access(va, block, BLOCK as usize, access)
+}
+
 /// `cbo.clean`, `cbo.flush`, `cbo.inval`
 fn manage(h: &mut Hart, i: &Inst) -> Exec {
     check_enabled(h, i)?;
-    let va = h.x[i.rs1];
     // "Permitted whenever a load instruction or store instruction is permitted" (norm:cbm_access): what may be
     // stored to may be loaded from, and the dirty bit is not to be touched.
-    let target = h.translate(va, Access::Load).map_err(as_store_fault)?;
-    check_main_memory(target, va)
+    check_block(h, h.x[i.rs1], Access::Load).map_err(as_store_fault)
 }
 
 /// `cbo.zero`
 fn zero(h: &mut Hart, i: &Inst) -> Exec {
     check_enabled(h, i)?;
     let va = h.x[i.rs1];
-    // A fault names the address in rs1 (norm:fault_excep_csr), not the start of the block.
-    let target = h.translate(va, Access::Store)?;
-    check_main_memory(target, va)?;
+    check_block(h, va, Access::Store)?;
     let block = va & !(BLOCK - 1);
     for at in (0..BLOCK).step_by(8) {
         h.store(block + at, 0u64)?;

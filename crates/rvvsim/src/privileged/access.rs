@@ -119,7 +119,8 @@ impl Hart {
             }
             csr::SIE => {
                 let mask = csr.mideleg;
-                return self.write_mie(self.csr.mie & !mask | value & mask);
+                self.write_mie(self.csr.mie & !mask | value & mask);
+                // Spike logs both names.
             }
             csr::SIP => {
                 // norm:sip_ssip_sie_ssie: of the bits of sip only SSIP can be written.

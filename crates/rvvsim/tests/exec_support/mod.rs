@@ -5,24 +5,19 @@ use rvv_isa::{Inst, Op};
 use rvvsim::config::Config;
 use rvvsim::exec;
 use rvvsim::hart::Environment;
-use rvvsim::linux::AddressSpace;
-use rvvsim::mem::{Access, Ram};
+use rvvsim::mem::Ram;
+use rvvsim::privileged::{Platform, RAM_BASE};
 use rvvsim::{Exec, Hart};
 
-/// Where the hart has a page of memory that it may read and write.
-pub const DATA: u64 = 0x1000_0000;
-/// The RAM offset of that page.
-const DATA_OFFSET: usize = 0x2000;
+/// Somewhere in the hart's memory.
+pub const DATA: u64 = RAM_BASE + 0x2000;
 
-/// A hart with a page at [`DATA`], which its TLB knows.
+/// A hart in M-mode with 64 KiB of RAM.
 pub fn hart() -> Hart {
     let config = Config { mem: 0x10000, ..Config::default() };
     let ram = Ram::new(config.mem).expect("64 KiB");
-    let mut hart = Hart::new(config, ram, Environment::User(Box::new(AddressSpace {})));
-    for access in [Access::Load, Access::Store] {
-        hart.tlb.insert(DATA, DATA_OFFSET, access);
-    }
-    hart
+    let platform = Platform::with_entry(&config, RAM_BASE);
+    Hart::new(config, ram, Environment::Bare(Box::new(platform)))
 }
 
 /// The instruction of that mnemonic.

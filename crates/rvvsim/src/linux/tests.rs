@@ -1,0 +1,1 @@
+//! The process as a whole, with programs made by hand.

@@ -1,0 +1,16 @@
+//! Conformance tests of `rvvsim`: our own instruction tests, goldens recorded from Spike, the runner for
+//! folders of ELFs, and lockstep against other models.
+//!
+//! * [`cases`] says which encodings and operands each scalar instruction is tested on, [`program`] makes
+//!   bare-metal ELFs of them, [`golden`] keeps what Spike answered;
+//! * [`emulator`] and [`peer`] run ELFs, here and elsewhere;
+//! * [`elfs`] is the runner, [`lockstep`] compares instruction by instruction.
+
+pub mod asm;
+pub mod cases;
+pub mod elf_writer;
+pub mod golden;
+pub mod peer;
+pub mod program;
+pub mod values;
+pub mod vmatrix;

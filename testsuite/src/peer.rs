@@ -1,0 +1,143 @@
+//! Running other emulators: Spike and QEMU, as processes with a time limit.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+use wait_timeout::ChildExt;
+
+/// The instruction set Spike is run with unless told otherwise: what `rvvsim` has by default, and `zicclsm`,
+/// which is how Spike is told to do misaligned accesses.
+pub const SPIKE_ISA: &str = "rv64gcv_zicntr_zihpm_zacas_zabha_zawrs_zfh_zfa_zfbfmin_zca_zcd_zcb_zcmop_zimop_zba_zbb_zbc_\
+zbs_zbkb_zbkx_zicond_zicbom_zicbop_zicboz_zihintpause_zihintntl_svinval_svnapot_svadu_ziccid_zicclsm_zvl128b";
+
+/// How a peer's run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+    /// It was still running when its time was up, and was killed.
+    TimedOut,
+}
+
+/// What a peer did.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it complained of.
+    pub stderr: Vec<u8>,
+}
+
+/// Why a peer could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum PeerError {
+    /// It does not start.
+    #[error("cannot run {program}: {source}")]
+    Start {
+        /// The peer.
+        program: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It ran and did not do what it was run for.
+    #[error("{program} failed: {why}")]
+    Failed {
+        /// The peer.
+        program: PathBuf,
+        /// What it did instead.
+        why: String,
+    },
+    /// A file of the exchange cannot be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// Runs a command to its end or its time limit, whichever comes first. At most a mebibyte of each output is kept.
+///
+/// # Errors
+/// When it does not start.
+pub fn run(command: &mut Command, limit: Duration) -> Result<Run, PeerError> {
+    let program = PathBuf::from(command.get_program());
+    let failed = |source| PeerError::Start { program: program.clone(), source };
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(failed)?;
+    let stdout = keep(child.stdout.take().expect("it is piped"));
+    let stderr = keep(child.stderr.take().expect("it is piped"));
+    let ended = match child.wait_timeout(limit).map_err(failed)? {
+        Some(status) => match status.code() {
+            Some(code) => Ended::Exited(code),
+            None => Ended::Killed(std::os::unix::process::ExitStatusExt::signal(&status).unwrap_or(0)),
+        },
+        None => {
+            // It may have ended by itself just now; then there is nothing to kill.
+            let _ = child.kill();
+            let _ = child.wait();
+            Ended::TimedOut
+        }
+    };
+    let collect = |t: thread::JoinHandle<Vec<u8>>| t.join().unwrap_or_default();
+    Ok(Run { ended, stdout: collect(stdout), stderr: collect(stderr) })
+}
+
+fn keep(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut kept = Vec::new();
+        // An error is the end of the output.
+        let _ = from.by_ref().take(1 << 20).read_to_end(&mut kept);
+        let _ = std::io::copy(&mut from, &mut std::io::sink());
+        kept
+    })
+}
+
+/// Spike, with its instruction set.
+#[derive(Clone, Debug)]
+pub struct Spike {
+    /// The binary.
+    pub path: PathBuf,
+    /// Its `--isa`.
+    pub isa: String,
+}
+
+impl Spike {
+    /// The command that runs an ELF with a little memory.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.arg(format!("--isa={}", self.isa));
+        command
+    }
+
+    /// Runs an ELF that leaves a signature, and reads it.
+    ///
+    /// # Errors
+    /// When Spike does not start, does not end well, or leaves no signature of `words` words.
+    pub fn signature(&self, elf: &Path, into: &Path, words: usize) -> Result<Vec<u64>, PeerError> {
+        let mut command = self.command();
+        command.arg(format!("+signature={}", into.display())).arg("+signature-granularity=8").arg(elf);
+        let run = run(&mut command, Duration::from_secs(30))?;
+        let failed = |why: String| PeerError::Failed { program: self.path.clone(), why };
+        if run.ended != Ended::Exited(0) {
+            let stderr = String::from_utf8_lossy(&run.stderr);
+            return Err(failed(format!("{}: {:?}; {stderr}", elf.display(), run.ended)));
+        }
+        let text = std::fs::read_to_string(into)
+            .map_err(|source| PeerError::Io { path: into.to_owned(), source })?;
+        let parsed: Result<Vec<u64>, _> = text.lines().map(|l| u64::from_str_radix(l, 16)).collect();
+        let parsed = parsed.map_err(|e| failed(format!("{}: {e}", into.display())))?;
+        if parsed.len() < words {
+            return Err(failed(format!("{}: {} words, not {words}", into.display(), parsed.len())));
+        }
+        Ok(parsed[..words].to_vec())
+    }
+}
