@@ -355,3 +355,31 @@ fn zve_leaves_out_high_multiplies_of_64_bits() {
         }
     }
 }
+
+/// vmv<nr>r.v has an effective length of its own: `vl` does not matter, and `vstart` is compared with `evl`.
+#[test]
+fn vmv_nr_r_copies_all_bits_and_checks_vstart_against_evl() {
+    for sew in [8u32, 16, 32, 64] {
+        for n in [1u32, 2, 4, 8] {
+            let mut lab = Lab::new(128);
+            lab.shake(&mut Random(u64::from(n))).set(sew, Lmul::M1).vl(0);
+            let name = format!("vmv{n}r.v");
+            let source: Vec<u8> = lab.hart.v.regs[16 * 16..(16 + n as usize) * 16].to_vec();
+            lab.ok(ins(&name).vd(8).vs2(16));
+            assert_eq!(lab.hart.v.regs[8 * 16..(8 + n as usize) * 16], source);
+            // From vstart on.
+            let evl = u64::from(n * 128 / sew);
+            lab.shake(&mut Random(99)).vstart(evl - 1);
+            let before = lab.state();
+            lab.ok(ins(&name).vd(8).vs2(16));
+            let after = lab.state();
+            let last = (evl as usize - 1) * sew as usize / 8;
+            assert_eq!(after.v[..128 + last], before.v[..128 + last], "{name} e{sew}");
+            let size = sew as usize / 8;
+            assert_eq!(after.v[128 + last..128 + last + size], before.v[256 + last..256 + last + size]);
+            assert_eq!(after.v[128 + last + size..], before.v[128 + last + size..]);
+            lab.vstart(evl);
+            lab.illegal(ins(&name).vd(8).vs2(16));
+        }
+    }
+}

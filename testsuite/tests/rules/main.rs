@@ -16,4 +16,5 @@ mod policy;
 mod state;
 mod status;
 mod table;
+mod traps;
 mod vset;

@@ -206,7 +206,9 @@ fn masked_instructions_do_not_write_v0_unless_a_mask_or_a_reduction() {
             },
             _ => {
                 let why = lab.illegal(ins);
-                let rules = ["vreg_vmask_rsv", "viota_vreg_constr"];
+                // A multiply-add reads vd, too.
+                let rules = ["vreg_vmask_rsv", "viota_vreg_constr", "vreg_source_eew_rsv"];
+                assert!(form.reads_vd || !why.contains("vreg_source_eew_rsv"), "{name}: {why}");
                 assert!(rules.iter().any(|r| why.starts_with(&format!("norm:{r}: "))), "{name}: {why}");
             }
         }
