@@ -24,9 +24,11 @@ fn main() {
         }
     }
     options.args = args.map(OsStringExt::into_vec).collect();
-    options.env = std::env::vars_os().map(|(k, v)| [k.into_vec(), b"=".to_vec(), v.into_vec()].concat()).collect();
+    options.env =
+        std::env::vars_os().map(|(k, v)| [k.into_vec(), b"=".to_vec(), v.into_vec()].concat()).collect();
     let path = PathBuf::from(String::from_utf8_lossy(&options.args[0]).into_owned());
-    let result = Image::open(&path).map_err(Into::into).and_then(|image| Machine::user(config, &image, options));
+    let result =
+        Image::open(&path).map_err(Into::into).and_then(|image| Machine::user(config, &image, options));
     let mut machine = result.unwrap_or_else(|e| {
         eprintln!("rvvsim: {e}");
         std::process::exit(1)

@@ -155,7 +155,8 @@ fn cube_at_most(x: u128, p: u64) -> bool {
 fn sha2(vlen: u32, sew: Sew, initial: &[u64; 8], block: &[u64; 16], constants: &[u64]) -> [u64; 8] {
     let size = sew.bytes() as usize;
     let mut hart = hart_for(vlen, sew, 4);
-    let group = |words: [u64; 4]| words.iter().flat_map(|w| w.to_le_bytes()[..size].to_vec()).collect::<Vec<_>>();
+    let group =
+        |words: [u64; 4]| words.iter().flat_map(|w| w.to_le_bytes()[..size].to_vec()).collect::<Vec<_>>();
     let word = |hart: &Hart, register: u8, i: usize| {
         let mut le = [0; 8];
         le[..size].copy_from_slice(&get(hart, register, 4 * size)[i * size..][..size]);
@@ -180,10 +181,18 @@ fn sha2(vlen: u32, sew: Sew, initial: &[u64; 8], block: &[u64; 16], constants: &
         execute(&mut hart, inst("vsha2cl.vv", 4, 2, 16));
         execute(&mut hart, inst("vsha2ch.vv", 2, 4, 16));
     }
-    let out = |r, i: usize, before: u64| {
-        word(&hart, r, i).wrapping_add(before) & (u64::MAX >> (64 - sew.bits()))
-    };
-    [out(2, 3, a), out(2, 2, b), out(4, 3, c), out(4, 2, d), out(2, 1, e), out(2, 0, f), out(4, 1, g), out(4, 0, h)]
+    let out =
+        |r, i: usize, before: u64| word(&hart, r, i).wrapping_add(before) & (u64::MAX >> (64 - sew.bits()));
+    [
+        out(2, 3, a),
+        out(2, 2, b),
+        out(4, 3, c),
+        out(4, 2, d),
+        out(2, 1, e),
+        out(2, 0, f),
+        out(4, 1, g),
+        out(4, 0, h),
+    ]
 }
 
 #[test]
@@ -191,7 +200,14 @@ fn sha_256_hashes_abc_as_fips_180_4() {
     let constants: Vec<u64> = primes().take(64).map(|p| cube_root_fraction(p) >> 32).collect();
     assert_eq!(constants[0], 0x428a_2f98);
     let initial = [
-        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+        0x6a09_e667,
+        0xbb67_ae85,
+        0x3c6e_f372,
+        0xa54f_f53a,
+        0x510e_527f,
+        0x9b05_688c,
+        0x1f83_d9ab,
+        0x5be0_cd19,
     ];
     let mut block = [0; 16];
     (block[0], block[15]) = (0x6162_6380, 24);
@@ -199,7 +215,13 @@ fn sha_256_hashes_abc_as_fips_180_4() {
         assert_eq!(
             sha2(vlen, Sew::E32, &initial, &block, &constants),
             [
-                0xba78_16bf, 0x8f01_cfea, 0x4141_40de, 0x5dae_2223, 0xb003_61a3, 0x9617_7a9c, 0xb410_ff61,
+                0xba78_16bf,
+                0x8f01_cfea,
+                0x4141_40de,
+                0x5dae_2223,
+                0xb003_61a3,
+                0x9617_7a9c,
+                0xb410_ff61,
                 0xf200_15ad
             ]
         );

@@ -175,7 +175,8 @@ pub struct Files {
 impl Files {
     /// The three standard streams.
     pub fn new(options: &mut ProcessOptions) -> Self {
-        let mut files = Files { descriptors: Vec::new(), open: Vec::new(), captured: [Vec::new(), Vec::new()] };
+        let mut files =
+            Files { descriptors: Vec::new(), open: Vec::new(), captured: [Vec::new(), Vec::new()] };
         let stdin = match std::mem::take(&mut options.stdin) {
             Input::Inherit => Kind::Host(Arc::new(HostFile::standard(0))),
             Input::Bytes(bytes) => Kind::Bytes(bytes, 0),

@@ -294,7 +294,9 @@ impl Process {
             3 => {
                 let file = self.files.get(fd)?;
                 let standard = match &file.kind {
-                    Kind::Host(host) if host.path.is_empty() && !host.is_pipe => rustix::fs::fcntl_getfl(host).ok(),
+                    Kind::Host(host) if host.path.is_empty() && !host.is_pipe => {
+                        rustix::fs::fcntl_getfl(host).ok()
+                    }
                     _ => None,
                 };
                 let flags = match standard {
@@ -409,13 +411,14 @@ impl Process {
         let host_flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
         let (read_end, write_end) = rustix::pipe::pipe_with(host_flags)?;
         let reader = self.files.add(Kind::Host(Arc::new(HostFile::pipe(read_end))), flags)?;
-        let writer = match self.files.add(Kind::Host(Arc::new(HostFile::pipe(write_end))), flags | flag::WRONLY) {
-            Ok(writer) => writer,
-            Err(e) => {
-                self.files.close(reader)?;
-                return Err(e.into());
-            }
-        };
+        let writer =
+            match self.files.add(Kind::Host(Arc::new(HostFile::pipe(write_end))), flags | flag::WRONLY) {
+                Ok(writer) => writer,
+                Err(e) => {
+                    self.files.close(reader)?;
+                    return Err(e.into());
+                }
+            };
         let mut s = Layout::<8>::new();
         s.put(0, 4, reader).put(4, 4, writer);
         if let Err(e) = user::write(hart, fds, &s.0) {
@@ -497,7 +500,8 @@ fn read_from(host: &HostFile, buffer: &mut [u8], offset: Option<u64>, nonblockin
         match got {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) if host.is_pipe && !nonblocking => {
-                let what = "deadlock: the only thread reads from an empty pipe whose writing end it holds itself";
+                let what =
+                    "deadlock: the only thread reads from an empty pipe whose writing end it holds itself";
                 return Err(Stop::End(Verdict::Unsupported(what.into())));
             }
             other => return Ok(other?),
@@ -516,7 +520,8 @@ fn write_to(host: &HostFile, bytes: &[u8], offset: Option<u64>, nonblocking: boo
         match wrote {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) if host.is_pipe && !nonblocking => {
-                let what = "deadlock: the only thread writes to a full pipe whose reading end it holds itself";
+                let what =
+                    "deadlock: the only thread writes to a full pipe whose reading end it holds itself";
                 return Err(Stop::End(Verdict::Unsupported(what.into())));
             }
             Ok(n) if host.is_pipe && !nonblocking && done + n < bytes.len() && n > 0 => done += n,

@@ -108,7 +108,8 @@ pub fn load(
         (51, frame_size(config, true)),                      // AT_MINSIGSTKSZ
         (0, 0),                                              // AT_NULL
     ];
-    let auxv: Vec<u8> = aux.iter().flat_map(|&(key, value): &(u64, u64)| [key, value]).flat_map(u64::to_le_bytes).collect();
+    let auxv: Vec<u8> =
+        aux.iter().flat_map(|&(key, value): &(u64, u64)| [key, value]).flat_map(u64::to_le_bytes).collect();
 
     let mut words = vec![args.len() as u64];
     words.extend(args);
@@ -149,7 +150,10 @@ fn load_image(
     let does_not_fit = |why: String| Err(LoadError::DoesNotFit(why));
     let total = image.segments.iter().fold(0u64, |sum, s| sum.saturating_add(s.memsz));
     if total > ram.len() as u64 {
-        return does_not_fit(format!("{what} needs {total} bytes of memory, more than --mem {} gives", ram.len()));
+        return does_not_fit(format!(
+            "{what} needs {total} bytes of memory, more than --mem {} gives",
+            ram.len()
+        ));
     }
     let mut previous: Option<(u64, u64)> = None;
     for segment in &image.segments {
@@ -173,7 +177,9 @@ fn load_image(
         }
         if first < end {
             if !space.is_free(first, end) {
-                return does_not_fit(format!("{what} claims {first:#x}, where the stack or a mapping must be"));
+                return does_not_fit(format!(
+                    "{what} claims {first:#x}, where the stack or a mapping must be"
+                ));
             }
             put_area(space, ram, first, Area::anonymous(end, prot, ""))?;
         }
@@ -188,7 +194,8 @@ fn read_interpreter(path: &[u8], fs: &FileSystem) -> Result<Vec<u8>, LoadError> 
     let name = String::from_utf8_lossy(path).into_owned();
     let help = "give the folder that holds the riscv64 libraries with -L (for example -L /usr/riscv64-linux-gnu), \
                 or link with -static";
-    let failed = |why: String| LoadError::DoesNotFit(format!("cannot load the interpreter {name}: {why}; {help}"));
+    let failed =
+        |why: String| LoadError::DoesNotFit(format!("cannot load the interpreter {name}: {why}; {help}"));
     let open = || fs.locate(path, true)?.open(OFlags::RDONLY, Mode::empty());
     let fd = open().map_err(|e| failed(std::io::Error::from(e).to_string()))?;
     let mut bytes = Vec::new();
@@ -211,9 +218,12 @@ impl Stack<'_> {
     fn push(&mut self, bytes: &[u8], align: u64) -> Result<u64, LoadError> {
         // A quarter of the stack, as on Linux.
         let least = STACK_TOP - (STACK_TOP - self.bottom) / 4;
-        let sp = self.sp.checked_sub(bytes.len() as u64).map(|sp| sp & !(align - 1)).filter(|&sp| sp >= least);
+        let sp =
+            self.sp.checked_sub(bytes.len() as u64).map(|sp| sp & !(align - 1)).filter(|&sp| sp >= least);
         let Some(sp) = sp else {
-            return Err(LoadError::DoesNotFit("the arguments and environment are too long for the stack".into()));
+            return Err(LoadError::DoesNotFit(
+                "the arguments and environment are too long for the stack".into(),
+            ));
         };
         put_bytes(self.space, self.ram, sp, bytes)?;
         self.sp = sp;

@@ -66,7 +66,8 @@ impl Process {
         };
         let (space, ram) = space_of(hart);
         // Linux too refuses at once what could never be had.
-        let needs_memory = prot & WRITE != 0 && flags & MAP_NORESERVE == 0 && matches!(backing, Backing::Zero);
+        let needs_memory =
+            prot & WRITE != 0 && flags & MAP_NORESERVE == 0 && matches!(backing, Backing::Zero);
         if needs_memory && len > ram.len() as u64 {
             return Err(Errno::NOMEM.into());
         }

@@ -24,7 +24,12 @@ const ENTRIES: usize = 32 << 10;
 
 impl Process {
     /// The absolute path that `path` is from the directory `dir`, and whether it was given as one.
-    pub(super) fn full_path(&self, dir: u64, path: &[u8], allow_empty: bool) -> Result<(Vec<u8>, bool), Errno> {
+    pub(super) fn full_path(
+        &self,
+        dir: u64,
+        path: &[u8],
+        allow_empty: bool,
+    ) -> Result<(Vec<u8>, bool), Errno> {
         if path.is_empty() && !allow_empty {
             return Err(Errno::NOENT);
         }
@@ -279,7 +284,8 @@ impl Process {
     /// `utimensat(dir, path, times, flags)`; without a path, of the open file itself.
     pub(super) fn sys_utimensat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [dir, path, times, flags, ..] = args;
-        let stamp = |words: (u64, u64)| rustix::fs::Timespec { tv_sec: words.0 as i64, tv_nsec: words.1 as i64 };
+        let stamp =
+            |words: (u64, u64)| rustix::fs::Timespec { tv_sec: words.0 as i64, tv_nsec: words.1 as i64 };
         const NOW: u64 = 0x3fff_ffff;
         let mut values = [(0, NOW), (0, NOW)];
         if times != 0 {
@@ -288,7 +294,8 @@ impl Process {
                 *value = (user::read_u64(hart, at)?, user::read_u64(hart, at.wrapping_add(8))?);
             }
         }
-        let times = rustix::fs::Timestamps { last_access: stamp(values[0]), last_modification: stamp(values[1]) };
+        let times =
+            rustix::fs::Timestamps { last_access: stamp(values[0]), last_modification: stamp(values[1]) };
         if path == 0 {
             let file = self.files.host(dir, Errno::PERM)?;
             if !file.writable_place {

@@ -205,9 +205,9 @@ impl Process {
         let info = match trap.cause {
             Cause::IllegalInstruction => Info::fault(SIGILL, 1, pc),
             Cause::Breakpoint => Info::fault(SIGTRAP, 1, pc),
-            Cause::InstructionAddressMisaligned | Cause::LoadAddressMisaligned | Cause::StoreAddressMisaligned => {
-                Info::fault(SIGBUS, 1, trap.tval)
-            }
+            Cause::InstructionAddressMisaligned
+            | Cause::LoadAddressMisaligned
+            | Cause::StoreAddressMisaligned => Info::fault(SIGBUS, 1, trap.tval),
             Cause::InstructionAccessFault | Cause::LoadAccessFault | Cause::StoreAccessFault => {
                 Info::fault(SIGSEGV, 2, trap.tval)
             }
@@ -287,7 +287,8 @@ impl Process {
             let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
             let action = Action { handler: word(0), flags: word(8), mask: word(16) & !UNSTOPPABLE };
             self.signals.actions[signal as usize] = action;
-            let ignored = action.handler == SIG_IGN || (action.handler == SIG_DFL && HARMLESS & bit(number) != 0);
+            let ignored =
+                action.handler == SIG_IGN || (action.handler == SIG_DFL && HARMLESS & bit(number) != 0);
             if ignored {
                 self.signals.pending &= !bit(number);
             }

@@ -172,7 +172,11 @@ impl AddressSpace {
 
     /// The area of an address, and its start.
     pub(super) fn area_at(&self, va: u64) -> Option<(u64, &Area)> {
-        self.areas.range(..=va).next_back().filter(|(_, area)| va < area.end).map(|(&start, area)| (start, area))
+        self.areas
+            .range(..=va)
+            .next_back()
+            .filter(|(_, area)| va < area.end)
+            .map(|(&start, area)| (start, area))
     }
 
     /// Whether nothing is mapped from `start` to `end`.

@@ -348,9 +348,9 @@ fn entry(number: u64) -> Option<&'static (u64, &'static str, &'static str)> {
 }
 
 const SIGNALS: [&str; 32] = [
-    "0", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
-    "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",
-    "WINCH", "IO", "PWR", "SYS",
+    "0", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
+    "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ",
+    "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
 /// The name of a signal, without `SIG`.
@@ -430,7 +430,10 @@ fn hexadecimal(value: u64) -> String {
 }
 
 fn constant(value: u64, names: &[&str]) -> String {
-    usize::try_from(value).ok().and_then(|v| names.get(v)).map_or_else(|| value.to_string(), |n| (*n).to_owned())
+    usize::try_from(value)
+        .ok()
+        .and_then(|v| names.get(v))
+        .map_or_else(|| value.to_string(), |n| (*n).to_owned())
 }
 
 fn argument(hart: &mut Hart, kind: u8, value: u64) -> String {
@@ -481,7 +484,8 @@ pub fn call(hart: &mut Hart, number: u64, args: &[u64; 6]) -> String {
     if *name == "openat" && args[2] & 0o100 != 0 {
         kinds.push(b'O');
     }
-    let args: Vec<String> = kinds.iter().zip(args).map(|(kind, value)| argument(hart, *kind, *value)).collect();
+    let args: Vec<String> =
+        kinds.iter().zip(args).map(|(kind, value)| argument(hart, *kind, *value)).collect();
     format!("{name}({})", args.join(","))
 }
 

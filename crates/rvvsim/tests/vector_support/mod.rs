@@ -28,7 +28,8 @@ pub fn set_type(hart: &mut Hart, sew: Sew, lmul: Lmul, vl: u64) {
 
 /// Runs an instruction under the hart's `vtype`.
 pub fn run(hart: &mut Hart, inst: &Inst) -> Exec {
-    let vi = vector::translate(&hart.config, inst, hart.v.vtype).map_err(|why| Trap::illegal(inst.raw, why))?;
+    let vi =
+        vector::translate(&hart.config, inst, hart.v.vtype).map_err(|why| Trap::illegal(inst.raw, why))?;
     (vi.run)(hart, &vi)
 }
 
