@@ -429,3 +429,25 @@ fn the_processor_is_described_as_it_is() {
     assert_eq!(call(&mut m, 167, &[69, 2 | 1 << 2]), 0);
     assert_eq!(call(&mut m, 167, &[69, 1]), errno(Errno::PERM));
 }
+
+#[test]
+fn no_corrupted_program_panics() {
+    let good = program(&[addi(10, 0, 1), lui(11, DATA as u32 >> 12), addi(12, 0, 6), addi(17, 0, 64), ECALL]);
+    let mut state = 88_172_645_463_325_252u64;
+    for _ in 0..3000 {
+        let mut file = good.clone();
+        for _ in 0..3 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let at = state as usize % file.len();
+            let len = (file.len() - at).min(1 << (state >> 40 & 3));
+            file[at..at + len].copy_from_slice(&(state >> 13).to_le_bytes()[..len]);
+        }
+        let Ok(image) = Image::parse(file) else { continue };
+        let config = Config { max_insns: Some(500), ..config() };
+        if let Ok(mut machine) = Machine::user(config, &image, options()) {
+            machine.run(None);
+        }
+    }
+}
