@@ -142,9 +142,9 @@ int main(void) {
         ctr_rvv((u32 *)a, keys, iv, counter, n);
         for (size_t j = 0; j < n; j++) {
             u8 s[16];
-            u32 at = __builtin_bswap32(counter + (u32)j);
+            u32 at = counter + (u32)j;
             memcpy(s, iv, 12);
-            memcpy(s + 12, &at, 4);
+            for (int k = 0; k < 4; k++) s[12 + k] = (u8)(at >> (24 - 8 * k));
             block_scalar(s, twin);
             for (int k = 0; k < 16; k++) c[16 * j + (size_t)k] ^= s[k];
         }

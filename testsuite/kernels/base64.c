@@ -2,7 +2,7 @@
 #include "rt.h"
 #include <riscv_vector.h>
 
-static const u8 alphabet[64] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const u8 alphabet[65] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 static NOINLINE size_t encode_scalar(const u8 *from, size_t n, u8 *to) {
     u8 *start = to;

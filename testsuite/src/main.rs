@@ -16,6 +16,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Realistic RVV programs in C: every compiler x level x VLEN x agnostic policy, here and on QEMU
+    Kernels(Box<testsuite::guests::command::Options>),
     /// Every vector instruction x SEW x LMUL x mask x vl x vstart x VLEN against Spike's recorded answers
     Vmatrix {
         /// The Spike to ask, where the recorded answers are not enough
@@ -47,6 +49,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
+        Command::Kernels(options) => testsuite::guests::command::main(&options),
         Command::Vmatrix { spike, record, op, vlen } => {
             testsuite::vmatrix::command::main(spike.as_deref(), record, &op, vlen)
         }
