@@ -68,8 +68,8 @@ int main() {
         std::cout << "at\n";
     }
     try {
-        std::unique_ptr<char[]> p(new char[static_cast<size_t>(1) << 46]);
-        std::cout << "allocated\n";
+        void *p = ::operator new(static_cast<size_t>(1) << 46);
+        std::cout << "allocated " << p << "\n";
     } catch (const std::bad_alloc &e) {
         std::cout << e.what() << "\n";
     }

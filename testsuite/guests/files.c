@@ -96,6 +96,12 @@ int main(int argc, char **argv) {
     SAY(msync(map, 8192, MS_SYNC));
     SAY(pread(fd, text, 6, 4096));
     printf("%.6s\n", text);
+    memcpy(map + 100, "live", 4);
+    SAY(pread(fd, text, 4, 100));
+    printf("%.4s\n", text);
+    fcntl(fd, F_SETFL, 0);
+    SAY(pwrite(fd, "back", 4, 200));
+    printf("%.4s %.4s\n", map + 200, map + 100);
     memcpy(map, "again", 5);
     SAY(munmap(map, 8192));
     SAY(pread(fd, text, 5, 0));

@@ -233,9 +233,10 @@ impl Form {
         !no
     }
 
-    /// Whether it depends on `vtype` at all.
+    /// Whether it depends on `vtype`: all do but loads and stores of whole registers. (Moves of whole registers
+    /// count their elements in SEW.)
     pub fn needs_vtype(&self) -> bool {
-        !matches!(self.vd, Some(Width::Registers(_)))
+        !(self.memory && matches!(self.vd, Some(Width::Registers(_))))
     }
 
     /// The instruction with far-apart registers, which [`prepare`] makes sense of.

@@ -9,7 +9,12 @@ mod harness;
 mod model;
 
 mod integer;
+mod legality;
+mod memory;
+mod overlap;
+mod policy;
 mod state;
 mod status;
 mod table;
+mod traps;
 mod vset;

@@ -1,6 +1,7 @@
 //! The guest's open files.
 
 use super::options::{Input, Output, ProcessOptions};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -8,6 +9,9 @@ use std::sync::Arc;
 
 /// As many descriptors as Linux gives by default.
 pub const MOST_FILES: usize = 1024;
+
+/// Most files open at once whose contents are kept in memory.
+const MOST_MADE_UP: usize = 16;
 
 /// Flags of `open`, as riscv64 numbers them.
 pub mod flag {
@@ -82,6 +86,19 @@ impl HostFile {
 
     fn standard(number: u8) -> Self {
         HostFile { fd: HostFd::Standard(number), path: Vec::new(), writable_place: false, is_pipe: false }
+    }
+
+    /// Whether it is one of the host's own standard streams.
+    pub fn is_standard(&self) -> bool {
+        matches!(self.fd, HostFd::Standard(_))
+    }
+
+    /// Whether reading would not wait; waits a moment to find out.
+    pub fn ready_to_read(&self) -> bool {
+        let mut poll = [PollFd::new(self, PollFlags::IN)];
+        let moment = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+        // What cannot be polled is read, which then says why.
+        !matches!(rustix::event::poll(&mut poll, Some(&moment)), Ok(0) | Err(Errno::INTR))
     }
 
     /// Reads what the file has of a page; bytes past its end stay. How many there were.
@@ -184,7 +201,8 @@ pub struct Files {
 impl Files {
     /// The three standard streams.
     pub fn new(options: &mut ProcessOptions) -> Self {
-        let mut files = Files { descriptors: Vec::new(), open: Vec::new(), captured: [Vec::new(), Vec::new()] };
+        let mut files =
+            Files { descriptors: Vec::new(), open: Vec::new(), captured: [Vec::new(), Vec::new()] };
         let stdin = match std::mem::take(&mut options.stdin) {
             Input::Inherit => Kind::Host(Arc::new(HostFile::standard(0))),
             Input::Bytes(bytes) => Kind::Bytes(bytes, 0),
@@ -207,6 +225,10 @@ impl Files {
 
     /// A new open file under the lowest free descriptor.
     pub fn add(&mut self, kind: Kind, flags: u32) -> Result<u64, Errno> {
+        let made_up = |file: &&OpenFile| matches!(file.kind, Kind::Bytes(..));
+        if matches!(kind, Kind::Bytes(..)) && self.open.iter().flatten().filter(made_up).count() >= MOST_MADE_UP {
+            return Err(Errno::NFILE);
+        }
         let fd = self.lowest_free(0)?;
         let cloexec = flags & flag::CLOEXEC != 0;
         let flags = flags & !(flag::CLOEXEC | flag::CREAT | flag::EXCL | flag::TRUNC | 0o400);

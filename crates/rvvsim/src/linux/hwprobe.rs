@@ -10,8 +10,15 @@ use rvv_isa::{Ext, Isa};
 
 /// Bits of the single-letter extensions, as Linux reports them.
 pub fn hwcap(isa: &Isa) -> u64 {
-    let letters =
-        [(Ext::I, b'i'), (Ext::M, b'm'), (Ext::A, b'a'), (Ext::F, b'f'), (Ext::D, b'd'), (Ext::C, b'c'), (Ext::V, b'v')];
+    let letters = [
+        (Ext::I, b'i'),
+        (Ext::M, b'm'),
+        (Ext::A, b'a'),
+        (Ext::F, b'f'),
+        (Ext::D, b'd'),
+        (Ext::C, b'c'),
+        (Ext::V, b'v'),
+    ];
     letters.iter().filter(|(ext, _)| isa.has(*ext)).fold(0, |bits, (_, letter)| bits | 1 << (letter - b'a'))
 }
 
@@ -139,7 +146,14 @@ impl Process {
     }
 
     /// With `RISCV_HWPROBE_WHICH_CPUS`: the processors that answer all pairs as given. There is one.
-    fn hwprobe_which_cpus(&mut self, hart: &mut Hart, pairs: u64, count: u64, set_size: u64, set: u64) -> Served {
+    fn hwprobe_which_cpus(
+        &mut self,
+        hart: &mut Hart,
+        pairs: u64,
+        count: u64,
+        set_size: u64,
+        set: u64,
+    ) -> Served {
         if set_size == 0 || set == 0 {
             return Err(Errno::INVAL.into());
         }

@@ -3,7 +3,7 @@
 use super::files::{HostFile, Kind, flag};
 use super::signal::{Info, SIGPIPE};
 use super::user::{self, Layout};
-use super::{Process, Served, Stop, Verdict};
+use super::{Process, Served, Stop, Verdict, space_of};
 use crate::Hart;
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
@@ -110,6 +110,7 @@ impl Process {
         if !self.files.get(fd)?.readable() {
             return Err(Errno::BADF.into());
         }
+        reconcile(hart);
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut done = 0;
         let served = loop {
@@ -163,6 +164,10 @@ impl Process {
         match &mut file.kind {
             Kind::Host(host) => {
                 let host = Arc::clone(host);
+                // Nobody knows when input comes: the machine must be able to look at its own limits meanwhile.
+                if host.is_standard() && !nonblocking && !host.ready_to_read() {
+                    return Err(Stop::Again);
+                }
                 read_from(&host, buffer, offset, nonblocking)
             }
             Kind::Bytes(bytes, at) => {
@@ -191,6 +196,7 @@ impl Process {
         if !self.files.get(fd)?.writable() {
             return Err(Errno::BADF.into());
         }
+        reconcile(hart);
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut done = 0;
         let served = loop {
@@ -294,7 +300,9 @@ impl Process {
             3 => {
                 let file = self.files.get(fd)?;
                 let standard = match &file.kind {
-                    Kind::Host(host) if host.path.is_empty() && !host.is_pipe => rustix::fs::fcntl_getfl(host).ok(),
+                    Kind::Host(host) if host.path.is_empty() && !host.is_pipe => {
+                        rustix::fs::fcntl_getfl(host).ok()
+                    }
                     _ => None,
                 };
                 let flags = match standard {
@@ -409,13 +417,14 @@ impl Process {
         let host_flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
         let (read_end, write_end) = rustix::pipe::pipe_with(host_flags)?;
         let reader = self.files.add(Kind::Host(Arc::new(HostFile::pipe(read_end))), flags)?;
-        let writer = match self.files.add(Kind::Host(Arc::new(HostFile::pipe(write_end))), flags | flag::WRONLY) {
-            Ok(writer) => writer,
-            Err(e) => {
-                self.files.close(reader)?;
-                return Err(e.into());
-            }
-        };
+        let writer =
+            match self.files.add(Kind::Host(Arc::new(HostFile::pipe(write_end))), flags | flag::WRONLY) {
+                Ok(writer) => writer,
+                Err(e) => {
+                    self.files.close(reader)?;
+                    return Err(e.into());
+                }
+            };
         let mut s = Layout::<8>::new();
         s.put(0, 4, reader).put(4, 4, writer);
         if let Err(e) = user::write(hart, fds, &s.0) {
@@ -435,7 +444,8 @@ impl Process {
     }
 
     /// `ftruncate(fd, len)`.
-    pub(super) fn sys_ftruncate(&mut self, fd: u64, len: u64) -> Served {
+    pub(super) fn sys_ftruncate(&mut self, hart: &mut Hart, fd: u64, len: u64) -> Served {
+        reconcile(hart);
         if (len as i64) < 0 || !self.files.get(fd)?.writable() {
             return Err(Errno::INVAL.into());
         }
@@ -483,6 +493,15 @@ impl Process {
     }
 }
 
+/// A file is about to be read or written: what shared mappings hold of it must be there, and what they hold will be
+/// old.
+fn reconcile(hart: &mut Hart) {
+    let (space, ram) = space_of(hart);
+    if space.reconcile(ram) {
+        hart.flush_tlb();
+    }
+}
+
 fn check_offset(offset: u64) -> Result<u64, Errno> {
     // Room is left for the length of a transfer.
     if offset > i64::MAX as u64 - MOST { Err(Errno::INVAL) } else { Ok(offset) }
@@ -497,7 +516,8 @@ fn read_from(host: &HostFile, buffer: &mut [u8], offset: Option<u64>, nonblockin
         match got {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) if host.is_pipe && !nonblocking => {
-                let what = "deadlock: the only thread reads from an empty pipe whose writing end it holds itself";
+                let what =
+                    "deadlock: the only thread reads from an empty pipe whose writing end it holds itself";
                 return Err(Stop::End(Verdict::Unsupported(what.into())));
             }
             other => return Ok(other?),
@@ -516,7 +536,8 @@ fn write_to(host: &HostFile, bytes: &[u8], offset: Option<u64>, nonblocking: boo
         match wrote {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) if host.is_pipe && !nonblocking => {
-                let what = "deadlock: the only thread writes to a full pipe whose reading end it holds itself";
+                let what =
+                    "deadlock: the only thread writes to a full pipe whose reading end it holds itself";
                 return Err(Stop::End(Verdict::Unsupported(what.into())));
             }
             Ok(n) if host.is_pipe && !nonblocking && done + n < bytes.len() && n > 0 => done += n,

@@ -5,7 +5,7 @@ use super::pages::{EXEC, READ, USER_END, WRITE};
 use super::process::{Identity, Random};
 use super::sandbox::FileSystem;
 use super::signal::frame_size;
-use super::space::{AddressSpace, Area};
+use super::space::{AddressSpace, Area, Backing};
 use super::{Start, hwprobe};
 use crate::config::Config;
 use crate::elf::{Image, PHENTSIZE, Segment};
@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use std::io::Read;
 
 /// Where position-independent programs go, as on Linux: two thirds up.
-const PIE_BASE: u64 = USER_END / 3 * 2 & !(PAGE - 1);
+const PIE_BASE: u64 = (USER_END / 3 * 2) & !(PAGE - 1);
 /// The first address past the stack.
 const STACK_TOP: u64 = USER_END - PAGE;
 /// Nothing is put this close below the stack.
@@ -24,7 +24,7 @@ const STACK_GAP: u64 = 1 << 20;
 const LARGEST_INTERPRETER: u64 = 64 << 20;
 
 /// `li a7, 139; ecall`: how a signal handler returns. Unwinders know a signal frame by these very words.
-const TRAMPOLINE: [u32; 2] = [0x08b0_0893, 0x0000_0073];
+static TRAMPOLINE: [u32; 2] = [0x08b0_0893, 0x0000_0073];
 
 /// What is known about the process once it is loaded.
 pub struct Facts {
@@ -60,9 +60,9 @@ pub fn load(
     put_area(&mut space, ram, stack_bottom, Area::anonymous(STACK_TOP, stack_prot, "[stack]"))?;
 
     let trampoline = place(&space, PAGE)?;
-    put_area(&mut space, ram, trampoline, Area::anonymous(trampoline + PAGE, READ | EXEC, "[vdso]"))?;
-    let words: Vec<u8> = TRAMPOLINE.iter().flat_map(|w| w.to_le_bytes()).collect();
-    put_bytes(&mut space, ram, trampoline, &words)?;
+    let backing = Backing::Words(&TRAMPOLINE);
+    let page = Area { end: trampoline + PAGE, prot: READ | EXEC, shared: false, backing, name: "[vdso]" };
+    put_area(&mut space, ram, trampoline, page)?;
 
     let bias = if image.is_pie { PIE_BASE.wrapping_sub(image.span().0 & !(PAGE - 1)) } else { 0 };
     load_image(&mut space, ram, image, bias, "the program")?;
@@ -108,7 +108,8 @@ pub fn load(
         (51, frame_size(config, true)),                      // AT_MINSIGSTKSZ
         (0, 0),                                              // AT_NULL
     ];
-    let auxv: Vec<u8> = aux.iter().flat_map(|&(key, value): &(u64, u64)| [key, value]).flat_map(u64::to_le_bytes).collect();
+    let auxv: Vec<u8> =
+        aux.iter().flat_map(|&(key, value): &(u64, u64)| [key, value]).flat_map(u64::to_le_bytes).collect();
 
     let mut words = vec![args.len() as u64];
     words.extend(args);
@@ -149,7 +150,10 @@ fn load_image(
     let does_not_fit = |why: String| Err(LoadError::DoesNotFit(why));
     let total = image.segments.iter().fold(0u64, |sum, s| sum.saturating_add(s.memsz));
     if total > ram.len() as u64 {
-        return does_not_fit(format!("{what} needs {total} bytes of memory, more than --mem {} gives", ram.len()));
+        return does_not_fit(format!(
+            "{what} needs {total} bytes of memory, more than --mem {} gives",
+            ram.len()
+        ));
     }
     let mut previous: Option<(u64, u64)> = None;
     for segment in &image.segments {
@@ -173,7 +177,9 @@ fn load_image(
         }
         if first < end {
             if !space.is_free(first, end) {
-                return does_not_fit(format!("{what} claims {first:#x}, where the stack or a mapping must be"));
+                return does_not_fit(format!(
+                    "{what} claims {first:#x}, where the stack or a mapping must be"
+                ));
             }
             put_area(space, ram, first, Area::anonymous(end, prot, ""))?;
         }
@@ -188,7 +194,8 @@ fn read_interpreter(path: &[u8], fs: &FileSystem) -> Result<Vec<u8>, LoadError> 
     let name = String::from_utf8_lossy(path).into_owned();
     let help = "give the folder that holds the riscv64 libraries with -L (for example -L /usr/riscv64-linux-gnu), \
                 or link with -static";
-    let failed = |why: String| LoadError::DoesNotFit(format!("cannot load the interpreter {name}: {why}; {help}"));
+    let failed =
+        |why: String| LoadError::DoesNotFit(format!("cannot load the interpreter {name}: {why}; {help}"));
     let open = || fs.locate(path, true)?.open(OFlags::RDONLY, Mode::empty());
     let fd = open().map_err(|e| failed(std::io::Error::from(e).to_string()))?;
     let mut bytes = Vec::new();
@@ -211,9 +218,12 @@ impl Stack<'_> {
     fn push(&mut self, bytes: &[u8], align: u64) -> Result<u64, LoadError> {
         // A quarter of the stack, as on Linux.
         let least = STACK_TOP - (STACK_TOP - self.bottom) / 4;
-        let sp = self.sp.checked_sub(bytes.len() as u64).map(|sp| sp & !(align - 1)).filter(|&sp| sp >= least);
+        let sp =
+            self.sp.checked_sub(bytes.len() as u64).map(|sp| sp & !(align - 1)).filter(|&sp| sp >= least);
         let Some(sp) = sp else {
-            return Err(LoadError::DoesNotFit("the arguments and environment are too long for the stack".into()));
+            return Err(LoadError::DoesNotFit(
+                "the arguments and environment are too long for the stack".into(),
+            ));
         };
         put_bytes(self.space, self.ram, sp, bytes)?;
         self.sp = sp;

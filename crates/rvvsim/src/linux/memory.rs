@@ -30,7 +30,7 @@ fn pages(len: u64) -> Result<u64, Errno> {
 
 /// The end of a range that must begin on a page and lie in user space.
 fn range_end(start: u64, len: u64, error: Errno) -> Result<u64, Errno> {
-    if start % PAGE != 0 {
+    if !start.is_multiple_of(PAGE) {
         return Err(Errno::INVAL);
     }
     let len = len.checked_next_multiple_of(PAGE).ok_or(error)?;
@@ -66,7 +66,8 @@ impl Process {
         };
         let (space, ram) = space_of(hart);
         // Linux too refuses at once what could never be had.
-        let needs_memory = prot & WRITE != 0 && flags & MAP_NORESERVE == 0 && matches!(backing, Backing::Zero);
+        let needs_memory =
+            prot & WRITE != 0 && flags & MAP_NORESERVE == 0 && matches!(backing, Backing::Zero);
         if needs_memory && len > ram.len() as u64 {
             return Err(Errno::NOMEM.into());
         }
@@ -205,6 +206,7 @@ impl Process {
             return Err(Errno::NOMEM.into());
         }
         space.sync(ram, start, end);
+        hart.flush_tlb();
         Ok(0)
     }
 

@@ -24,7 +24,12 @@ const ENTRIES: usize = 32 << 10;
 
 impl Process {
     /// The absolute path that `path` is from the directory `dir`, and whether it was given as one.
-    pub(super) fn full_path(&self, dir: u64, path: &[u8], allow_empty: bool) -> Result<(Vec<u8>, bool), Errno> {
+    pub(super) fn full_path(
+        &self,
+        dir: u64,
+        path: &[u8],
+        allow_empty: bool,
+    ) -> Result<(Vec<u8>, bool), Errno> {
         if path.is_empty() && !allow_empty {
             return Err(Errno::NOENT);
         }
@@ -48,6 +53,12 @@ impl Process {
         self.fs.locate(&full, absolute)
     }
 
+    /// Whether a path is the link to the program the guest runs.
+    fn is_own_program(&self, path: &[u8]) -> bool {
+        let own = format!("/proc/{}/exe", self.identity.pid);
+        path == b"/proc/self/exe" || path == own.as_bytes()
+    }
+
     fn mode(&self, mode: u64) -> Mode {
         Mode::from_bits_truncate(mode as u32 & 0o7777 & !self.umask)
     }
@@ -57,7 +68,10 @@ impl Process {
         let [dir, path, flags, mode, ..] = args;
         let flags = flags as u32;
         let path = user::read_path(hart, path)?;
-        let (full, absolute) = self.full_path(dir, &path, false)?;
+        let (mut full, mut absolute) = self.full_path(dir, &path, false)?;
+        if self.is_own_program(&full) {
+            (full, absolute) = (join(&self.fs.cwd, &self.facts.exe), false);
+        }
         if let Some(kind) = self.synthetic(hart, &full) {
             let writes = flags & flag::ACCMODE != 0;
             if writes && matches!(kind, Kind::Bytes(..)) {
@@ -118,8 +132,7 @@ impl Process {
         }
         let text = user::read_path(hart, path)?;
         let (full, absolute) = self.full_path(dir, &text, false)?;
-        let own = format!("/proc/{}/exe", self.identity.pid);
-        let target = if full == b"/proc/self/exe" || full == own.as_bytes() {
+        let target = if self.is_own_program(&full) {
             join(&self.fs.cwd, &self.facts.exe)
         } else {
             let place = self.fs.locate(&full, absolute)?;
@@ -279,7 +292,8 @@ impl Process {
     /// `utimensat(dir, path, times, flags)`; without a path, of the open file itself.
     pub(super) fn sys_utimensat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [dir, path, times, flags, ..] = args;
-        let stamp = |words: (u64, u64)| rustix::fs::Timespec { tv_sec: words.0 as i64, tv_nsec: words.1 as i64 };
+        let stamp =
+            |words: (u64, u64)| rustix::fs::Timespec { tv_sec: words.0 as i64, tv_nsec: words.1 as i64 };
         const NOW: u64 = 0x3fff_ffff;
         let mut values = [(0, NOW), (0, NOW)];
         if times != 0 {
@@ -288,7 +302,8 @@ impl Process {
                 *value = (user::read_u64(hart, at)?, user::read_u64(hart, at.wrapping_add(8))?);
             }
         }
-        let times = rustix::fs::Timestamps { last_access: stamp(values[0]), last_modification: stamp(values[1]) };
+        let times =
+            rustix::fs::Timestamps { last_access: stamp(values[0]), last_modification: stamp(values[1]) };
         if path == 0 {
             let file = self.files.host(dir, Errno::PERM)?;
             if !file.writable_place {

@@ -68,8 +68,9 @@ impl Process {
             self.time.end_wait();
             return Ok(ready);
         }
-        let waits_on_host =
-            questions.iter().any(|q| q.fd >= 0 && self.files.get(q.fd as u64).is_ok_and(|f| f.host().is_some()));
+        let waits_on_host = questions
+            .iter()
+            .any(|q| q.fd >= 0 && self.files.get(q.fd as u64).is_ok_and(|f| f.host().is_some()));
         if timeout == 0 && waits_on_host {
             // Somebody outside may still write or read.
             return match self.poll_once(questions, true)? {

@@ -91,7 +91,12 @@ impl FileSystem {
         for grant in &self.grants {
             if let Some(rest) = below(&path, &grant.name) {
                 let rest = if rest.is_empty() { b".".to_vec() } else { rest.to_vec() };
-                return Ok(Place::Beneath { dir: grant.fd.as_fd(), rest, writable: grant.writable, is_root: false });
+                return Ok(Place::Beneath {
+                    dir: grant.fd.as_fd(),
+                    rest,
+                    writable: grant.writable,
+                    is_root: false,
+                });
             }
         }
         if self.grants.iter().any(|g| below(&g.name, &path).is_some()) {
@@ -126,7 +131,9 @@ impl Place<'_> {
             Place::Beneath { dir, rest, writable, is_root } => {
                 let writes = OFlags::WRONLY | OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::TMPFILE;
                 // TMPFILE holds the bit of DIRECTORY, which is harmless.
-                if !writable && flags.difference(OFlags::DIRECTORY).intersects(writes.difference(OFlags::DIRECTORY)) {
+                if !writable
+                    && flags.difference(OFlags::DIRECTORY).intersects(writes.difference(OFlags::DIRECTORY))
+                {
                     return Err(Errno::ROFS);
                 }
                 open_beneath(*dir, rest, flags, mode, *is_root)
@@ -169,7 +176,10 @@ impl Place<'_> {
                     return Err(Errno::BUSY);
                 }
                 let parent = if parent.is_empty() { b"." } else { parent };
-                Ok((open_beneath(*dir, parent, flags | OFlags::CLOEXEC, Mode::empty(), *is_root)?, name.to_vec()))
+                Ok((
+                    open_beneath(*dir, parent, flags | OFlags::CLOEXEC, Mode::empty(), *is_root)?,
+                    name.to_vec(),
+                ))
             }
         }
     }
@@ -189,10 +199,20 @@ impl Place<'_> {
     }
 }
 
-fn open_beneath(dir: BorrowedFd, rest: &[u8], flags: OFlags, mode: Mode, is_root: bool) -> Result<OwnedFd, Errno> {
+fn open_beneath(
+    dir: BorrowedFd,
+    rest: &[u8],
+    flags: OFlags,
+    mode: Mode,
+    is_root: bool,
+) -> Result<OwnedFd, Errno> {
     let bound = if is_root { ResolveFlags::IN_ROOT } else { ResolveFlags::BENEATH };
     // openat2 refuses a mode that nothing would use.
-    let mode = if flags.intersects(OFlags::CREATE) || flags.contains(OFlags::TMPFILE) { mode } else { Mode::empty() };
+    let mode = if flags.intersects(OFlags::CREATE) || flags.contains(OFlags::TMPFILE) {
+        mode
+    } else {
+        Mode::empty()
+    };
     for _ in 0..100 {
         match rustix::fs::openat2(dir, rest, flags, mode, bound | ResolveFlags::NO_MAGICLINKS) {
             Err(Errno::AGAIN | Errno::INTR) => {}

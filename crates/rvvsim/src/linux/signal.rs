@@ -29,6 +29,7 @@ const SIGSTOP: i32 = 19;
 const SIG_DFL: u64 = 0;
 const SIG_IGN: u64 = 1;
 
+const SA_RESTART: u64 = 0x1000_0000;
 const SA_NODEFER: u64 = 0x4000_0000;
 const SA_RESETHAND: u64 = 0x8000_0000;
 /// The handler wants the alternate stack.
@@ -184,6 +185,19 @@ impl Signals {
         self.pending & !self.blocked != 0
     }
 
+    /// Whether the handler about to run wants interrupted calls to go on (`SA_RESTART`).
+    pub fn restarts(&self) -> bool {
+        let ready = self.pending & !self.blocked;
+        ready != 0 && self.actions[ready.trailing_zeros() as usize + 1].flags & SA_RESTART != 0
+    }
+
+    /// `rt_sigsuspend` is over: if no handler took the old mask with it, it comes back here.
+    pub fn end_suspension(&mut self) {
+        if let Some(mask) = self.suspended.take() {
+            self.blocked = mask;
+        }
+    }
+
     /// The next signal to deliver: faults first, then by number.
     fn next(&mut self) -> Option<Info> {
         let ready = self.pending & !self.blocked;
@@ -205,9 +219,9 @@ impl Process {
         let info = match trap.cause {
             Cause::IllegalInstruction => Info::fault(SIGILL, 1, pc),
             Cause::Breakpoint => Info::fault(SIGTRAP, 1, pc),
-            Cause::InstructionAddressMisaligned | Cause::LoadAddressMisaligned | Cause::StoreAddressMisaligned => {
-                Info::fault(SIGBUS, 1, trap.tval)
-            }
+            Cause::InstructionAddressMisaligned
+            | Cause::LoadAddressMisaligned
+            | Cause::StoreAddressMisaligned => Info::fault(SIGBUS, 1, trap.tval),
             Cause::InstructionAccessFault | Cause::LoadAccessFault | Cause::StoreAccessFault => {
                 Info::fault(SIGSEGV, 2, trap.tval)
             }
@@ -287,7 +301,8 @@ impl Process {
             let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
             let action = Action { handler: word(0), flags: word(8), mask: word(16) & !UNSTOPPABLE };
             self.signals.actions[signal as usize] = action;
-            let ignored = action.handler == SIG_IGN || (action.handler == SIG_DFL && HARMLESS & bit(number) != 0);
+            let ignored =
+                action.handler == SIG_IGN || (action.handler == SIG_DFL && HARMLESS & bit(number) != 0);
             if ignored {
                 self.signals.pending &= !bit(number);
             }

@@ -63,7 +63,11 @@ impl Metadata {
         let mut s = Layout::<128>::new();
         s.put(0, 8, self.dev).put(8, 8, self.ino).put(16, 4, u64::from(self.mode));
         s.put(20, 4, u64::from(self.nlink)).put(24, 4, u64::from(self.uid)).put(28, 4, u64::from(self.gid));
-        s.put(32, 8, self.rdev).put(48, 8, self.size).put(56, 4, u64::from(self.block_size)).put(64, 8, self.blocks);
+        s.put(32, 8, self.rdev).put(48, 8, self.size).put(56, 4, u64::from(self.block_size)).put(
+            64,
+            8,
+            self.blocks,
+        );
         for (i, (seconds, nanos)) in self.times.iter().enumerate() {
             s.put(72 + 16 * i, 8, *seconds as u64).put(80 + 16 * i, 8, u64::from(*nanos));
         }
@@ -109,7 +113,8 @@ impl Process {
 
     /// Metadata by directory, path and flags.
     fn metadata(&mut self, hart: &mut Hart, dir: u64, path: u64, flags: u64) -> Result<Metadata, Errno> {
-        let path = if path == 0 && flags & AT_EMPTY_PATH != 0 { Vec::new() } else { user::read_path(hart, path)? };
+        let path =
+            if path == 0 && flags & AT_EMPTY_PATH != 0 { Vec::new() } else { user::read_path(hart, path)? };
         if path.is_empty() && flags & AT_EMPTY_PATH != 0 && dir as i32 != super::paths::AT_FDCWD {
             return self.metadata_of(dir);
         }
@@ -161,10 +166,8 @@ impl Process {
     pub(super) fn sys_statfs(&mut self, hart: &mut Hart, path: u64, at: u64) -> Served {
         let path = user::read_path(hart, path)?;
         let (full, absolute) = self.full_path(super::paths::AT_FDCWD as u64, &path, false)?;
-        let fd = self
-            .fs
-            .locate(&full, absolute)?
-            .open(rustix::fs::OFlags::PATH, rustix::fs::Mode::empty())?;
+        let fd =
+            self.fs.locate(&full, absolute)?.open(rustix::fs::OFlags::PATH, rustix::fs::Mode::empty())?;
         let s = rustix::fs::fstatfs(&fd)?;
         write_statfs(hart, at, &s)
     }

@@ -349,16 +349,17 @@ fn entry(number: u64) -> Option<&'static (u64, &'static str, &'static str)> {
 }
 
 const SIGNALS: [&str; 32] = [
-    "0", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
-    "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",
-    "WINCH", "IO", "PWR", "SYS",
+    "0", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
+    "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ",
+    "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
-/// The name of a signal, without `SIG`.
+/// The name of a signal, as `SIGSEGV`.
+#[must_use]
 pub fn signal_name(signal: i32) -> String {
     match usize::try_from(signal).ok().and_then(|s| SIGNALS.get(s)) {
-        Some(name) => (*name).to_owned(),
-        None => format!("RT{}", signal - 32),
+        Some(name) => format!("SIG{name}"),
+        None => format!("SIGRT{}", signal - 32),
     }
 }
 
@@ -370,7 +371,7 @@ pub fn tell_signal(info: &Info) {
         1.. => format!(", si_addr={:#018x}", info.detail[0]),
         _ => format!(", si_pid={}, si_uid={}", info.detail[0] as u32, info.detail[0] >> 32),
     };
-    eprintln!("--- SIG{name} {{si_signo=SIG{name}, si_code={}{detail}}} ---", info.code);
+    eprintln!("--- {name} {{si_signo={name}, si_code={}{detail}}} ---", info.code);
 }
 
 const PROT: [(u64, &str); 3] = [(4, "PROT_EXEC"), (1, "PROT_READ"), (2, "PROT_WRITE")];
@@ -442,7 +443,10 @@ fn hexadecimal(value: u64) -> String {
 }
 
 fn constant(value: u64, names: &[&str]) -> String {
-    usize::try_from(value).ok().and_then(|v| names.get(v)).map_or_else(|| value.to_string(), |n| (*n).to_owned())
+    usize::try_from(value)
+        .ok()
+        .and_then(|v| names.get(v))
+        .map_or_else(|| value.to_string(), |n| (*n).to_owned())
 }
 
 fn argument(hart: &mut Hart, kind: u8, value: u64) -> String {
@@ -473,7 +477,7 @@ fn argument(hart: &mut Hart, kind: u8, value: u64) -> String {
         b'w' => constant(value, &["SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA", "SEEK_HOLE"]),
         b'c' => constant(value, &CLOCKS),
         b'l' => constant(value, &LIMITS),
-        b'S' => format!("SIG{}", signal_name(value as i32)),
+        b'S' => signal_name(value as i32),
         b'i' => match value as u32 {
             0x5401 => "TCGETS".into(),
             0x5402 => "TCSETS".into(),
@@ -493,7 +497,8 @@ pub fn call(hart: &mut Hart, number: u64, args: &[u64; 6]) -> String {
     if *name == "openat" && args[2] & 0o100 != 0 {
         kinds.push(b'O');
     }
-    let args: Vec<String> = kinds.iter().zip(args).map(|(kind, value)| argument(hart, *kind, *value)).collect();
+    let args: Vec<String> =
+        kinds.iter().zip(args).map(|(kind, value)| argument(hart, *kind, *value)).collect();
     format!("{name}({})", args.join(","))
 }
 

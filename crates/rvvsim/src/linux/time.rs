@@ -197,7 +197,13 @@ impl Process {
     }
 
     /// `clock_nanosleep(clock, flags, request, remaining)`.
-    pub(super) fn sys_clock_nanosleep(&mut self, hart: &mut Hart, clock: u64, flags: u64, request: u64) -> Served {
+    pub(super) fn sys_clock_nanosleep(
+        &mut self,
+        hart: &mut Hart,
+        clock: u64,
+        flags: u64,
+        request: u64,
+    ) -> Served {
         self.time.read(hart, clock)?;
         self.wait_for(hart, request, (flags & 1 != 0).then_some(clock))?;
         Ok(0)
@@ -278,8 +284,10 @@ impl Process {
         }
         if at != 0 {
             let now = self.time.now(hart);
-            let (left, interval) =
-                self.time.timer.map_or((0, 0), |(due, interval)| (due.saturating_sub(now).max(1000), interval));
+            let (left, interval) = self
+                .time
+                .timer
+                .map_or((0, 0), |(due, interval)| (due.saturating_sub(now).max(1000), interval));
             write_timeval(hart, at, interval)?;
             write_timeval(hart, at.wrapping_add(16), left)?;
         }
