@@ -8,6 +8,9 @@ mod forms;
 mod harness;
 mod model;
 
+mod convert;
+mod estimate;
+mod float;
 mod integer;
 mod legality;
 mod memory;
