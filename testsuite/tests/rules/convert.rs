@@ -67,7 +67,11 @@ fn conversions_out_of_range_saturate_and_are_invalid_as_scalars_are() {
             ("vfcvt.rtz.x.f.v", signed as u32, flags_signed),
             ("vfcvt.rtz.xu.f.v", unsigned, flags_unsigned),
         ] {
-            assert_eq!(convert(&mut lab, name, 32, 32, &value), (vec![u64::from(want)], flags), "{name} of {x}");
+            assert_eq!(
+                convert(&mut lab, name, 32, 32, &value),
+                (vec![u64::from(want)], flags),
+                "{name} of {x}"
+            );
         }
     }
     // Narrow results: -128..=127 and 0..=255, from halves.
@@ -82,7 +86,9 @@ fn conversions_from_integers_round_by_frm() {
     let mut lab = Lab::new(128);
     lab.set(32, Lmul::M1);
     // 2^24 + 1 is a tie.
-    for (frm, want) in [(0, 0x4b80_0000), (1, 0x4b80_0000), (2, 0x4b80_0000), (3, 0x4b80_0001), (4, 0x4b80_0001)] {
+    for (frm, want) in
+        [(0, 0x4b80_0000), (1, 0x4b80_0000), (2, 0x4b80_0000), (3, 0x4b80_0001), (4, 0x4b80_0001)]
+    {
         lab.set(32, Lmul::M1);
         lab.hart.frm = frm;
         assert_eq!(convert(&mut lab, "vfcvt.f.x.v", 32, 32, &[0x0100_0001]), (vec![want], NX), "frm {frm}");
@@ -95,7 +101,10 @@ fn conversions_from_integers_round_by_frm() {
     assert_eq!(convert(&mut lab, "vfcvt.f.x.v", 32, 32, &[0xffff_ffff]), (vec![u64::from(minus)], 0));
     assert_eq!(convert(&mut lab, "vfcvt.f.xu.v", 32, 32, &[0xffff_ffff]).0, f32s(&[4294967296.0]));
     assert_eq!(convert(&mut lab, "vfwcvt.f.x.v", 32, 64, &[0xffff_ffff]), (vec![(-1.0f64).to_bits()], 0));
-    assert_eq!(convert(&mut lab, "vfwcvt.f.xu.v", 32, 64, &[0xffff_ffff]), (vec![4294967295.0f64.to_bits()], 0));
+    assert_eq!(
+        convert(&mut lab, "vfwcvt.f.xu.v", 32, 64, &[0xffff_ffff]),
+        (vec![4294967295.0f64.to_bits()], 0)
+    );
     // Zvfh: bytes to halves.
     lab.set(8, Lmul::M1);
     assert_eq!(convert(&mut lab, "vfwcvt.f.x.v", 8, 16, &[0xff, 0x80, 5]), (vec![0xbc00, 0xd800, 0x4500], 0));
@@ -109,14 +118,24 @@ fn conversions_between_float_widths() {
     let values = [1.5f32, -0.0, f32::MIN_POSITIVE / 4.0, f32::INFINITY];
     let wide: Vec<u64> = values.iter().map(|&x| f64::from(x).to_bits()).collect();
     assert_eq!(convert(&mut lab, "vfwcvt.f.f.v", 32, 64, &f32s(&values)), (wide, 0), "exact");
-    assert_eq!(convert(&mut lab, "vfwcvt.f.f.v", 32, 64, &[0x7f80_0001]), (vec![0x7ff8 << 48], NV), "a signaling NaN");
+    assert_eq!(
+        convert(&mut lab, "vfwcvt.f.f.v", 32, 64, &[0x7f80_0001]),
+        (vec![0x7ff8 << 48], NV),
+        "a signaling NaN"
+    );
     // 1 + 2^-24 is a tie, 1 + 2^-24 + 2^-50 is not.
     let tie = (1.0 + 2f64.powi(-24)).to_bits();
-    for (frm, want) in [(0, 0x3f80_0000), (1, 0x3f80_0000), (2, 0x3f80_0000), (3, 0x3f80_0001), (4, 0x3f80_0001)] {
+    for (frm, want) in
+        [(0, 0x3f80_0000), (1, 0x3f80_0000), (2, 0x3f80_0000), (3, 0x3f80_0001), (4, 0x3f80_0001)]
+    {
         lab.hart.frm = frm;
         assert_eq!(convert(&mut lab, "vfncvt.f.f.w", 64, 32, &[tie]), (vec![want], NX), "frm {frm}");
         // Round to odd does not look at frm.
-        assert_eq!(convert(&mut lab, "vfncvt.rod.f.f.w", 64, 32, &[tie]), (vec![0x3f80_0001], NX), "frm {frm}");
+        assert_eq!(
+            convert(&mut lab, "vfncvt.rod.f.f.w", 64, 32, &[tie]),
+            (vec![0x3f80_0001], NX),
+            "frm {frm}"
+        );
     }
     // Round to odd: inexact results have an odd significand, and overflow stops at the largest finite number.
     let (a, b) = ((1.0 + 1.75 * 2f64.powi(-23)).to_bits(), (1.0 + 2.25 * 2f64.powi(-23)).to_bits());
@@ -131,7 +150,11 @@ fn bf16_conversions_round_or_are_exact() {
         lab.set(16, Lmul::M1);
         lab.hart.frm = frm;
         // 1 + 2^-8 is a tie.
-        assert_eq!(convert(&mut lab, "vfncvtbf16.f.f.w", 32, 16, &[0x3f80_8000]), (vec![want], NX), "frm {frm}");
+        assert_eq!(
+            convert(&mut lab, "vfncvtbf16.f.f.w", 32, 16, &[0x3f80_8000]),
+            (vec![want], NX),
+            "frm {frm}"
+        );
         assert_eq!(convert(&mut lab, "vfncvtbf16.f.f.w", 32, 16, &[0xc049_0000]), (vec![0xc049], 0));
         assert_eq!(convert(&mut lab, "vfncvtbf16.f.f.w", 32, 16, &[0x7f80_0001]), (vec![0x7fc0], NV));
         let (wide, flags) = convert(&mut lab, "vfwcvtbf16.f.f.v", 16, 32, &[0x3f81, 0x0001, 0xff80, 0x7fc1]);
@@ -151,7 +174,9 @@ fn bf16_instructions_are_for_sew_16_only() {
         lab.cites(ins("vfwmaccbf16.vf").vd(VD).vs2(VS2).rs1(SCALAR), "vfwmaccbf16_sew_rsv");
     }
     // Encodings, as the manual draws them: funct6, vm, vs2, vs1, funct3, vd, opcode.
-    let draw = |funct6: u32, vs1: u32, funct3: u32| funct6 << 26 | 1 << 25 | 16 << 20 | vs1 << 15 | funct3 << 12 | 8 << 7 | 0b1010111;
+    let draw = |funct6: u32, vs1: u32, funct3: u32| {
+        funct6 << 26 | 1 << 25 | 16 << 20 | vs1 << 15 | funct3 << 12 | 8 << 7 | 0b1010111
+    };
     assert_eq!(ins("vfncvtbf16.f.f.w").vd(VD).vs2(VS2).word(), draw(0b010010, 0b11101, 1));
     assert_eq!(ins("vfwcvtbf16.f.f.v").vd(VD).vs2(VS2).word(), draw(0b010010, 0b01101, 1));
     assert_eq!(ins("vfwmaccbf16.vv").vd(VD).vs2(VS2).vs1(24).word(), draw(0b111011, 24, 1));
@@ -172,7 +197,10 @@ fn vfwmaccbf16_is_fused_into_single_precision() {
     // One rounding, by frm: 1 + 2^-30.
     for (frm, want) in [(0, 0x3f80_0000u64), (3, 0x3f80_0001)] {
         lab.hart.frm = frm;
-        lab.vl(1).put(VD, 32, 0, 0x3f80_0000).put(VS2, 16, 0, bf(2f32.powi(-15))).f(SCALAR, !0xffff | bf(2f32.powi(-15)));
+        lab.vl(1)
+            .put(VD, 32, 0, 0x3f80_0000)
+            .put(VS2, 16, 0, bf(2f32.powi(-15)))
+            .f(SCALAR, !0xffff | bf(2f32.powi(-15)));
         lab.ok(ins("vfwmaccbf16.vf").vd(VD).vs2(VS2).rs1(SCALAR));
         assert_eq!(lab.get(VD, 32, 0), want, "frm {frm}");
     }

@@ -132,7 +132,11 @@ fn inputs(format: Format) -> Vec<u64> {
     for exp in (0..=last).filter(|&e| format.bits == 32 || e < 4 || e > last - 6 || e % 97 == 0) {
         for top in 0..128u64 {
             let sig = top << (format.sig - 7);
-            all.extend([exp << format.sig | sig, exp << format.sig | sig | 1, exp << format.sig | sig | ((1 << (format.sig - 7)) - 1)]);
+            all.extend([
+                exp << format.sig | sig,
+                exp << format.sig | sig | 1,
+                exp << format.sig | sig | ((1 << (format.sig - 7)) - 1),
+            ]);
         }
     }
     // Subnormals with any number of leading zeros.
@@ -154,7 +158,11 @@ fn compare(name: &str, frm: u8, model: impl Fn(Format, u64) -> (u64, u8)) {
                 let (want, flag) = model(format, x);
                 flags |= flag;
                 let got = lab.get(16, format.bits, i);
-                assert_eq!(got, want, "{name} of {x:#x}, {} bits, frm {frm}: {got:#x}, want {want:#x}", format.bits);
+                assert_eq!(
+                    got, want,
+                    "{name} of {x:#x}, {} bits, frm {frm}: {got:#x}, want {want:#x}",
+                    format.bits
+                );
             }
             assert_eq!(lab.hart.fflags.bits(), flags, "{name}, {} bits: flags", format.bits);
         }

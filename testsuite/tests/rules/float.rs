@@ -112,10 +112,14 @@ fn float_flags_are_raised_by_active_elements_and_accrue() {
 #[test]
 fn scalars_that_are_not_nan_boxed_are_the_canonical_nan() {
     // (SEW, one, canonical NaN, its box)
-    for (sew, one, nan, high) in [(16, 0x3c00u64, 0x7e00u64, !0xffffu64), (32, 0x3f80_0000, 0x7fc0_0000, !0 << 32)] {
+    for (sew, one, nan, high) in
+        [(16, 0x3c00u64, 0x7e00u64, !0xffffu64), (32, 0x3f80_0000, 0x7fc0_0000, !0 << 32)]
+    {
         let mut lab = Lab::new(128);
         lab.set(sew, Lmul::M1).vl(2).puts(VS2, sew, &[one, one]).mask(0, 0b11);
-        for (value, want) in [(high | one, one), (one, nan), (high << 1 | one, nan), (0x7fff_ffff_0000_0000 & high | one, nan)] {
+        for (value, want) in
+            [(high | one, one), (one, nan), (high << 1 | one, nan), (0x7fff_ffff_0000_0000 & high | one, nan)]
+        {
             lab.f(SCALAR, value);
             for name in ["vfmv.v.f", "vfmv.s.f", "vfmerge.vfm", "vfslide1up.vf", "vfmin.vf", "vfmul.vf"] {
                 lab.hart.fflags = Default::default();
@@ -144,7 +148,20 @@ fn float_types_that_are_not_there_are_reserved() {
     let rule = ["V_fp_EEW_IEEE_nsupported_rsv", "V_fp_eew_rsv"];
     let mut lab = Lab::new(128);
     lab.set(8, Lmul::M1);
-    for name in ["vfadd.vv", "vfmacc.vv", "vfsqrt.v", "vmfeq.vv", "vfredosum.vs", "vfclass.v", "vfcvt.x.f.v", "vfmv.v.f", "vfmv.f.s", "vfslide1up.vf", "vfsgnj.vv", "vfwadd.vv"] {
+    for name in [
+        "vfadd.vv",
+        "vfmacc.vv",
+        "vfsqrt.v",
+        "vmfeq.vv",
+        "vfredosum.vs",
+        "vfclass.v",
+        "vfcvt.x.f.v",
+        "vfmv.v.f",
+        "vfmv.f.s",
+        "vfslide1up.vf",
+        "vfsgnj.vv",
+        "vfwadd.vv",
+    ] {
         let form = forms::all().into_iter().find(|f| f.name() == name).unwrap();
         lab.cites_any(form.ins(), &rule);
     }
@@ -162,7 +179,15 @@ fn float_types_that_are_not_there_are_reserved() {
             if sew > lab.hart.config.isa.elen() {
                 continue;
             }
-            for name in ["vfadd.vv", "vmflt.vv", "vfmv.f.s", "vfslide1down.vf", "vfredusum.vs", "vfmerge.vfm", "vfcvt.f.x.v"] {
+            for name in [
+                "vfadd.vv",
+                "vmflt.vv",
+                "vfmv.f.s",
+                "vfslide1down.vf",
+                "vfredusum.vs",
+                "vfmerge.vfm",
+                "vfcvt.f.x.v",
+            ] {
                 let form = forms::all().into_iter().find(|f| f.name() == name).unwrap();
                 let ins = form.ins().masked(form.carry);
                 if good.contains(&sew) { lab.ok(ins) } else { lab.cites_any(ins, &rule) }
@@ -170,7 +195,11 @@ fn float_types_that_are_not_there_are_reserved() {
             // Widening: both widths must be there.
             let wide = sew < 64 && good.contains(&sew) && good.contains(&(2 * sew));
             let ins = ins("vfwadd.vv").vd(VD).vs2(VS2).vs1(VS1);
-            if wide { lab.ok(ins) } else { let _ = lab.illegal(ins); }
+            if wide {
+                lab.ok(ins)
+            } else {
+                let _ = lab.illegal(ins);
+            }
         }
     }
     // Without floating point there are no such instructions.
@@ -194,7 +223,14 @@ fn zvfhmin_converts_halves_and_does_nothing_else_with_them() {
     }
     // Bytes to halves are Zvfh's.
     lab.set(8, Lmul::M1);
-    for name in ["vfwcvt.f.x.v", "vfwcvt.f.xu.v", "vfncvt.x.f.w", "vfncvt.xu.f.w", "vfncvt.rtz.x.f.w", "vfncvt.rtz.xu.f.w"] {
+    for name in [
+        "vfwcvt.f.x.v",
+        "vfwcvt.f.xu.v",
+        "vfncvt.x.f.w",
+        "vfncvt.xu.f.w",
+        "vfncvt.rtz.x.f.w",
+        "vfncvt.rtz.xu.f.w",
+    ] {
         lab.illegal(ins(name).vd(VD).vs2(VS2));
     }
 }
@@ -205,7 +241,16 @@ fn snan(x: f64) -> bool {
 
 /// The numbers where things happen.
 fn operand(random: &mut Random, sew: u32) -> u64 {
-    let special64 = [0, 1, 0x3ff0 << 48, 0x7ff0 << 48, 0x7ff8 << 48, 0x7ff0_0000_0000_0001, 0x7fef_ffff_ffff_ffff, 0x0010 << 48];
+    let special64 = [
+        0,
+        1,
+        0x3ff0 << 48,
+        0x7ff0 << 48,
+        0x7ff8 << 48,
+        0x7ff0_0000_0000_0001,
+        0x7fef_ffff_ffff_ffff,
+        0x0010 << 48,
+    ];
     let special32 = [0, 1, 0x3f80_0000, 0x7f80_0000, 0x7fc0_0000, 0x7f80_0001, 0x7f7f_ffff, 0x0080_0000];
     let sign = (random.next() & 1) << (sew - 1);
     match (random.below(4), sew) {
@@ -259,7 +304,11 @@ fn float_results_agree_with_the_host() {
             let f32s = |x: u64| f32::from_bits(x as u32);
             let mut run = |base: &str, want: &dyn Fn(usize) -> u64| {
                 lab.puts(VS2, sew, &a).puts(VS1, sew, &b).puts(VD, sew, &d);
-                let ins = if scalar { ins(&format!("{base}.vf")).vd(VD).vs2(VS2).rs1(SCALAR) } else { ins(&format!("{base}.vv")).vd(VD).vs2(VS2).vs1(VS1) };
+                let ins = if scalar {
+                    ins(&format!("{base}.vf")).vd(VD).vs2(VS2).rs1(SCALAR)
+                } else {
+                    ins(&format!("{base}.vv")).vd(VD).vs2(VS2).vs1(VS1)
+                };
                 lab.ok(ins);
                 for i in 0..n as usize {
                     let got = lab.get(VD, sew, i);
@@ -267,7 +316,13 @@ fn float_results_agree_with_the_host() {
                 }
             };
             for (base, f, g) in &two {
-                run(base, &|i| if sew == 64 { canonical64(f(f64s(a[i]), f64s(b[i]))) } else { canonical32(g(f32s(a[i]), f32s(b[i]))) });
+                run(base, &|i| {
+                    if sew == 64 {
+                        canonical64(f(f64s(a[i]), f64s(b[i])))
+                    } else {
+                        canonical32(g(f32s(a[i]), f32s(b[i])))
+                    }
+                });
             }
             for (base, p, s, addend) in fused {
                 run(base, &|i| {
@@ -288,7 +343,11 @@ fn float_results_agree_with_the_host() {
                     lab.puts(VS2, sew, &a);
                     lab.ok(ins(name).vd(VD).vs2(VS2).rs1(SCALAR));
                     for i in 0..n as usize {
-                        let want = if sew == 64 { canonical64(f(f64s(b[i]), f64s(a[i]))) } else { canonical32(g(f32s(b[i]), f32s(a[i]))) };
+                        let want = if sew == 64 {
+                            canonical64(f(f64s(b[i]), f64s(a[i])))
+                        } else {
+                            canonical32(g(f32s(b[i]), f32s(a[i])))
+                        };
                         assert_eq!(lab.get(VD, sew, i), want, "{name}");
                     }
                 };
@@ -298,7 +357,8 @@ fn float_results_agree_with_the_host() {
             lab.puts(VS2, sew, &a);
             lab.ok(ins("vfsqrt.v").vd(VD).vs2(VS2));
             for i in 0..n as usize {
-                let want = if sew == 64 { canonical64(f64s(a[i]).sqrt()) } else { canonical32(f32s(a[i]).sqrt()) };
+                let want =
+                    if sew == 64 { canonical64(f64s(a[i]).sqrt()) } else { canonical32(f32s(a[i]).sqrt()) };
                 assert_eq!(lab.get(VD, sew, i), want, "vfsqrt of {:#x}", a[i]);
             }
         }
@@ -320,11 +380,19 @@ fn widening_float_results_agree_with_the_host() {
         let wide = |x: u64| f64::from(f32::from_bits(x as u32));
         let mut run = |name: &str, vs2_wide: bool, want: &dyn Fn(f64, f64, f64) -> f64| {
             lab.puts(VD, 64, &w).puts(VS1, 32, &b);
-            if vs2_wide { lab.puts(VS2, 64, &w) } else { lab.puts(VS2, 32, &a) };
+            if vs2_wide {
+                lab.puts(VS2, 64, &w)
+            } else {
+                lab.puts(VS2, 32, &a)
+            };
             lab.ok(ins(name).vd(VD).vs2(VS2).vs1(VS1));
             for i in 0..n as usize {
                 let x = if vs2_wide { f64::from_bits(w[i]) } else { wide(a[i]) };
-                assert_eq!(lab.get(VD, 64, i), canonical(want(x, wide(b[i]), f64::from_bits(w[i]))), "{name} element {i}");
+                assert_eq!(
+                    lab.get(VD, 64, i),
+                    canonical(want(x, wide(b[i]), f64::from_bits(w[i]))),
+                    "{name} element {i}"
+                );
             }
         };
         run("vfwadd.vv", false, &|a, b, _| a + b);
@@ -364,9 +432,17 @@ fn vfmin_and_vfmax_are_minimum_number_and_maximum_number() {
             lab.put(VS2, 64, 0, a).put(VS1, 64, 0, b).f(SCALAR, b);
             for scalar in [false, true] {
                 lab.hart.fflags = Default::default();
-                let ins = if scalar { ins(&format!("{name}.vf")).rs1(SCALAR) } else { ins(&format!("{name}.vv")).vs1(VS1) };
+                let ins = if scalar {
+                    ins(&format!("{name}.vf")).rs1(SCALAR)
+                } else {
+                    ins(&format!("{name}.vv")).vs1(VS1)
+                };
                 lab.ok(ins.vd(VD).vs2(VS2));
-                assert_eq!((lab.get(VD, 64, 0), lab.hart.fflags.bits()), (want, flags), "{name} {a:#x} {b:#x}");
+                assert_eq!(
+                    (lab.get(VD, 64, 0), lab.hart.fflags.bits()),
+                    (want, flags),
+                    "{name} {a:#x} {b:#x}"
+                );
             }
         }
     }
@@ -400,7 +476,11 @@ fn float_compares_of_nans_and_their_flags() {
                 }
                 lab.put(VS2, 64, 0, a).put(VS1, 64, 0, b).f(SCALAR, b);
                 lab.hart.fflags = Default::default();
-                let ins = if scalar { ins(&format!("{name}.vf")).rs1(SCALAR) } else { ins(&format!("{name}.vv")).vs1(VS1) };
+                let ins = if scalar {
+                    ins(&format!("{name}.vf")).rs1(SCALAR)
+                } else {
+                    ins(&format!("{name}.vv")).vs1(VS1)
+                };
                 lab.ok(ins.vd(VD).vs2(VS2));
                 assert_eq!(u8::from(lab.bit(VD, 0)), want, "{name} {a:#x} {b:#x}");
                 let quiet_compare = matches!(*name, "vmfeq" | "vmfne");
@@ -465,7 +545,10 @@ fn half_precision_arithmetic_is_binary16() {
     // Widening from halves to singles is exact.
     lab.hart.fflags = Default::default();
     lab.ok(ins("vfwadd.vv").vd(VD).vs2(VS2).vs1(VS1));
-    assert_eq!(lab.gets(VD, 32, 4), [3.0f32, 65520.0, 1.0 + 1.0 / 2048.0, 2f32.powi(-23)].map(|x| u64::from(x.to_bits())));
+    assert_eq!(
+        lab.gets(VD, 32, 4),
+        [3.0f32, 65520.0, 1.0 + 1.0 / 2048.0, 2f32.powi(-23)].map(|x| u64::from(x.to_bits()))
+    );
     assert_eq!(lab.hart.fflags.bits(), 0);
     lab.puts(VS2, 16, &[0x3c00, 0x3555]).puts(VS1, 16, &[0x4200, 0x3c01]).vl(2);
     lab.ok(ins("vfdiv.vv").vd(VD).vs2(VS2).vs1(VS1));

@@ -9,8 +9,10 @@ mod harness;
 mod model;
 
 mod convert;
+mod crypto;
 mod estimate;
 mod float;
+mod groups;
 mod integer;
 mod legality;
 mod mask;

@@ -36,13 +36,18 @@ fn mask_logic_is_bitwise_from_vstart_to_vl_whatever_lmul() {
                         lab.put(r, 64, word, random.next());
                     }
                 }
-                let bits = |lab: &Lab, r: u8| (0..vlen as usize).map(|i| lab.bit(r, i)).collect::<Vec<bool>>();
+                let bits =
+                    |lab: &Lab, r: u8| (0..vlen as usize).map(|i| lab.bit(r, i)).collect::<Vec<bool>>();
                 let (a, b, d) = (bits(&lab, 9), bits(&lab, 11), bits(&lab, 7));
                 lab.ok(ins(name).vd(7).vs2(9).vs1(11));
                 let got = bits(&lab, 7);
                 for i in 0..vlen as usize {
                     let body = (vstart..vl).contains(&(i as u64));
-                    assert_eq!(got[i], if body { f(a[i], b[i]) } else { d[i] }, "{name} e{sew},{lmul} vl={vl} vstart={vstart} bit {i}");
+                    assert_eq!(
+                        got[i],
+                        if body { f(a[i], b[i]) } else { d[i] },
+                        "{name} e{sew},{lmul} vl={vl} vstart={vstart} bit {i}"
+                    );
                 }
                 assert_eq!(lab.hart.v.vtype, Vtype::new(sew_of(sew), lmul, false, false));
             }
@@ -97,7 +102,10 @@ fn set_before_including_and_only_first() {
                     let active = |i: usize| mask >> i & 1 == 1;
                     let first = (0..vl).find(|&i| active(i) && source >> i & 1 == 1);
                     for (name, f) in [
-                        ("vmsbf.m", (|i, first| first.is_none_or(|f| i < f)) as fn(usize, Option<usize>) -> bool),
+                        (
+                            "vmsbf.m",
+                            (|i, first| first.is_none_or(|f| i < f)) as fn(usize, Option<usize>) -> bool,
+                        ),
                         ("vmsif.m", |i, first| first.is_none_or(|f| i <= f)),
                         ("vmsof.m", |i, first| first == Some(i)),
                     ] {
@@ -110,7 +118,11 @@ fn set_before_including_and_only_first() {
                                 () if active(i) => f(i, first),
                                 () => old >> i & 1 == 1,
                             };
-                            assert_eq!(lab.bit(7, i), want, "{name} of {source:#b} under {mask:#b}, vl={vl}: bit {i}");
+                            assert_eq!(
+                                lab.bit(7, i),
+                                want,
+                                "{name} of {source:#b} under {mask:#b}, vl={vl}: bit {i}"
+                            );
                         }
                     }
                 }
@@ -183,7 +195,17 @@ fn vid_is_the_index_whatever_the_mask() {
 
 #[test]
 fn mask_results_have_an_agnostic_tail_whatever_vta_says() {
-    for name in ["vmseq.vv", "vmadc.vv", "vmsbc.vvm", "vmfeq.vv", "vmand.mm", "vmsbf.m", "vmsif.m", "vmsof.m", "vmsltu.vx"] {
+    for name in [
+        "vmseq.vv",
+        "vmadc.vv",
+        "vmsbc.vvm",
+        "vmfeq.vv",
+        "vmand.mm",
+        "vmsbf.m",
+        "vmsif.m",
+        "vmsof.m",
+        "vmsltu.vx",
+    ] {
         for vta in [false, true] {
             let mut lab = Lab::policies(128, Agnostic::Ones, Agnostic::Undisturbed);
             lab.set_vtype(Vtype::new(sew_of(32), Lmul::M1, vta, false)).vl(2).mask(0, 0).mask(VD, 0);

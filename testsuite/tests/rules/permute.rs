@@ -88,16 +88,32 @@ fn slides_and_gathers_agree_with_a_plain_loop() {
                 let vl = random.pick(&[0, 1, vlmax / 2, vlmax, random.0 % (vlmax + 1)]);
                 let vstart = if random.below(3) == 0 { random.below(vlmax) } else { 0 };
                 let masked = random.below(2) == 0;
-                let x = random.pick(&[0, 1, 2, vl / 2, vl, vlmax - 1, vlmax, vlmax + 1, 1 << 32, !0, 1 << 63, 256, 65536]);
+                let x = random.pick(&[
+                    0,
+                    1,
+                    2,
+                    vl / 2,
+                    vl,
+                    vlmax - 1,
+                    vlmax,
+                    vlmax + 1,
+                    1 << 32,
+                    !0,
+                    1 << 63,
+                    256,
+                    65536,
+                ]);
                 lab.x(SCALAR, x).f(SCALAR, if sew == 64 { x } else { !0 << sew | low(x, sew) });
                 let state = lab.state();
                 let vlenb = lab.hart.v.vlenb;
-                let source = |i: u64| if i < vlmax { element(&state.v, vlenb, VS2, sew, i as usize) } else { 0 };
+                let source =
+                    |i: u64| if i < vlmax { element(&state.v, vlenb, VS2, sew, i as usize) } else { 0 };
                 let imm = random.below(32);
                 let mut go = |name: &str, scalar: u8, plain: Plain| {
                     lab.restore(&state);
                     lab.vl(vl).vstart(vstart);
-                    let ins = if name.ends_with(".vi") { ins(name).imm(imm as i32) } else { ins(name).rs1(scalar) };
+                    let ins =
+                        if name.ends_with(".vi") { ins(name).imm(imm as i32) } else { ins(name).rs1(scalar) };
                     check(&mut lab, ins.vd(VD).vs2(VS2), masked, sew, plain);
                 };
                 // OFFSET is not truncated; an index past VLMAX reads 0.
@@ -124,7 +140,9 @@ fn slides_and_gathers_agree_with_a_plain_loop() {
                 }
                 lab.vl(vl).vstart(vstart);
                 let indices = lab.gets(VS1, sew, vlmax as usize);
-                check(&mut lab, ins("vrgather.vv").vd(VD).vs2(VS2).vs1(VS1), masked, sew, &|i| Some(source(indices[i])));
+                check(&mut lab, ins("vrgather.vv").vd(VD).vs2(VS2).vs1(VS1), masked, sew, &|i| {
+                    Some(source(indices[i]))
+                });
                 // EMUL of the 16-bit indices.
                 let emul = lmul.log2() + 4 - sew.ilog2() as i32;
                 if (-3..=3).contains(&emul) {
@@ -134,7 +152,9 @@ fn slides_and_gathers_agree_with_a_plain_loop() {
                     }
                     lab.vl(vl).vstart(vstart);
                     let indices = lab.gets(VS1, 16, vlmax as usize);
-                    check(&mut lab, ins("vrgatherei16.vv").vd(VD).vs2(VS2).vs1(VS1), masked, sew, &|i| Some(source(indices[i])));
+                    check(&mut lab, ins("vrgatherei16.vv").vd(VD).vs2(VS2).vs1(VS1), masked, sew, &|i| {
+                        Some(source(indices[i]))
+                    });
                 }
             }
         }
@@ -171,7 +191,12 @@ fn sources_are_read_past_vl() {
 #[test]
 fn vslide1down_puts_the_scalar_at_vl_less_one_if_active() {
     let mut lab = Lab::new(128);
-    lab.set(8, Lmul::M1).vl(3).mask(0, 0b011).puts(VS2, 8, &[1, 2, 3, 4]).puts(VD, 8, &[9; 4]).x(SCALAR, 0x177);
+    lab.set(8, Lmul::M1)
+        .vl(3)
+        .mask(0, 0b011)
+        .puts(VS2, 8, &[1, 2, 3, 4])
+        .puts(VD, 8, &[9; 4])
+        .x(SCALAR, 0x177);
     lab.ok(ins("vslide1down.vx").vd(VD).vs2(VS2).rs1(SCALAR));
     assert_eq!(lab.gets(VD, 8, 4), [2, 3, 0x77, 9]);
     lab.puts(VD, 8, &[9; 4]);
@@ -193,11 +218,13 @@ fn vcompress_packs_the_selected_elements_and_the_rest_is_tail() {
                 let vl = 1 + random.below(lab.vlmax());
                 lab.vl(vl);
                 let n = (lmul.registers() * vlen / sew) as usize;
-                let packed: Vec<u64> = (0..vl as usize).filter(|&i| lab.bit(VS1, i)).map(|i| lab.get(VS2, sew, i)).collect();
+                let packed: Vec<u64> =
+                    (0..vl as usize).filter(|&i| lab.bit(VS1, i)).map(|i| lab.get(VS2, sew, i)).collect();
                 let old = lab.gets(VD, sew, n);
                 lab.ok(ins("vcompress.vm").vd(VD).vs2(VS2).vs1(VS1));
                 let tail = |i: usize| if policy == Agnostic::Ones { low(!0, sew) } else { old[i] };
-                let want: Vec<u64> = (0..n).map(|i| packed.get(i).copied().unwrap_or_else(|| tail(i))).collect();
+                let want: Vec<u64> =
+                    (0..n).map(|i| packed.get(i).copied().unwrap_or_else(|| tail(i))).collect();
                 assert_eq!(lab.gets(VD, sew, n), want, "e{sew},{lmul} vl={vl}");
             }
         }

@@ -28,7 +28,8 @@ fn integer_reductions_agree_with_a_plain_loop() {
                     lab.vl(vl);
                     let out = if wide { 2 * sew } else { sew };
                     let signed = matches!(name, "vredmax.vs" | "vredmin.vs" | "vwredsum.vs");
-                    let value = |x: u64, bits: u32| if signed { i128::from(sext(x, bits)) } else { i128::from(x) };
+                    let value =
+                        |x: u64, bits: u32| if signed { i128::from(sext(x, bits)) } else { i128::from(x) };
                     let mut sum = value(lab.get(VS1, out, 0), out);
                     for i in (0..vl as usize).filter(|&i| !masked || lab.bit(0, i)) {
                         let x = value(lab.get(VS2, sew, i), sew);
@@ -43,7 +44,11 @@ fn integer_reductions_agree_with_a_plain_loop() {
                     }
                     let before = lab.state();
                     lab.ok(form.ins().masked(masked));
-                    assert_eq!(lab.get(VD, out, 0), low(sum as u64, out), "{name} e{sew},{lmul} vl={vl} masked={masked}");
+                    assert_eq!(
+                        lab.get(VD, out, 0),
+                        low(sum as u64, out),
+                        "{name} e{sew},{lmul} vl={vl} masked={masked}"
+                    );
                     // The rest of the one register of the result is tail, and undisturbed here.
                     let after = lab.state();
                     let at = usize::from(VD) * lab.hart.v.vlenb;
@@ -99,7 +104,9 @@ fn reductions_do_nothing_with_vl_0_and_always_include_the_scalar() {
 
 #[test]
 fn reductions_tail_is_the_rest_of_the_register_under_vta() {
-    for (vta, tail, want) in [(false, Agnostic::Ones, 0x11), (true, Agnostic::Ones, 0xff), (true, Agnostic::Undisturbed, 0x11)] {
+    for (vta, tail, want) in
+        [(false, Agnostic::Ones, 0x11), (true, Agnostic::Ones, 0xff), (true, Agnostic::Undisturbed, 0x11)]
+    {
         let mut lab = Lab::policies(128, tail, Agnostic::Undisturbed);
         lab.set_vtype(Vtype::new(sew_of(8), Lmul::M4, vta, false));
         for r in 8..12 {
@@ -116,7 +123,9 @@ fn instructions_that_cannot_resume_are_illegal_with_vstart() {
     let mut lab = Lab::new(128);
     let mut count = 0;
     for form in forms::all() {
-        let Some(sew) = form.sews().into_iter().find(|&sew| form.fits(sew, Lmul::M1) && form.egs == 1) else { continue };
+        let Some(sew) = form.sews().into_iter().find(|&sew| form.fits(sew, Lmul::M1) && form.egs == 1) else {
+            continue;
+        };
         for vstart in [1, 5] {
             lab.set(sew, Lmul::M8);
             if !form.fits(sew, Lmul::M8) {
@@ -156,7 +165,11 @@ fn vstart_past_the_last_element_index_is_reserved() {
     let mut lab = Lab::new(128);
     for form in forms::all().iter().filter(|form| form.restartable()) {
         for (sew, lmul) in vtypes(128) {
-            if !form.sews().contains(&sew) || !form.fits(sew, lmul) || form.egs > 1 || matches!(form.vd, Some(forms::Width::Registers(_))) {
+            if !form.sews().contains(&sew)
+                || !form.fits(sew, lmul)
+                || form.egs > 1
+                || matches!(form.vd, Some(forms::Width::Registers(_)))
+            {
                 continue;
             }
             lab.set(sew, lmul);
@@ -187,7 +200,15 @@ fn vfredosum_adds_in_element_order_from_the_scalar() {
         lab.set(32, Lmul::M1);
         let vl = 1 + random.below(lab.vlmax());
         // Numbers of very different sizes: the order shows.
-        let values: Vec<f32> = (0..vl).map(|_| f32::from_bits((random.below(60) as u32 + 100) << 23 | random.next() as u32 >> 9 | (random.next() as u32) << 31)).collect();
+        let values: Vec<f32> = (0..vl)
+            .map(|_| {
+                f32::from_bits(
+                    (random.below(60) as u32 + 100) << 23
+                        | random.next() as u32 >> 9
+                        | (random.next() as u32) << 31,
+                )
+            })
+            .collect();
         let masked = random.below(2) == 0;
         lab.vl(vl).put(0, 64, 0, random.next()).puts(VS2, 32, &f32s(&values)).puts(VS1, 32, &f32s(&[1.5]));
         let active = |i: usize| !masked || lab.bit(0, i);
@@ -202,7 +223,11 @@ fn vfredosum_adds_in_element_order_from_the_scalar() {
         assert_eq!(lab.get(VD, 64, 0), sum.to_bits());
     }
     // Flags: of the additions of active elements only. Masked-off ones: none.
-    lab.set(32, Lmul::M1).vl(2).mask(0, 0b01).puts(VS2, 32, &[0x3f80_0000, 0x7f80_0001]).puts(VS1, 32, &f32s(&[1.0]));
+    lab.set(32, Lmul::M1).vl(2).mask(0, 0b01).puts(VS2, 32, &[0x3f80_0000, 0x7f80_0001]).puts(
+        VS1,
+        32,
+        &f32s(&[1.0]),
+    );
     lab.hart.fflags = Default::default();
     lab.ok(ins("vfredosum.vs").vd(VD).vs2(VS2).vs1(VS1).m());
     assert_eq!((lab.get(VD, 32, 0), lab.hart.fflags.bits()), (0x4000_0000, 0));
@@ -238,7 +263,8 @@ fn vfredusum_is_some_tree_and_always_the_same() {
                 assert_eq!(lab.get(VD, 64, 0), f64::from(sum).to_bits(), "frm {frm} vl={vl}");
             }
             // Inexact ones: whatever the order, it is the same each time.
-            let values: Vec<u64> = (0..vl).map(|_| (random.below(60) + 100) << 23 | random.below(1 << 23)).collect();
+            let values: Vec<u64> =
+                (0..vl).map(|_| (random.below(60) + 100) << 23 | random.below(1 << 23)).collect();
             lab.puts(VS2, 32, &values).puts(VS1, 32, &f32s(&[7.0]));
             lab.ok(ins("vfredusum.vs").vd(VD).vs2(VS2).vs1(VS1));
             let first = lab.get(VD, 32, 0);
