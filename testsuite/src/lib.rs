@@ -12,6 +12,7 @@ pub mod compare;
 pub mod elf_writer;
 pub mod emulator;
 pub mod golden;
+pub mod lockstep;
 pub mod peer;
 pub mod program;
 pub mod values;
