@@ -106,6 +106,12 @@ impl Asm {
         self.raw(0, 4);
     }
 
+    /// A jump to a label that leaves the way back in `link`.
+    pub fn call(&mut self, link: u8, to: Label) {
+        self.fixups.push((self.bytes.len(), Inst { rd: link, ..Inst::new(Op::Jal) }, to));
+        self.raw(0, 4);
+    }
+
     /// Loads a constant.
     pub fn li(&mut self, rd: u8, value: u64) {
         let v = value as i64;

@@ -17,6 +17,23 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Realistic RVV programs in C: every compiler x level x VLEN x agnostic policy, here and on QEMU
+    Kernels(Box<testsuite::guests::command::Options>),
+    /// Every vector instruction x SEW x LMUL x mask x vl x vstart x VLEN against Spike's recorded answers
+    Vmatrix {
+        /// The Spike to ask, where the recorded answers are not enough
+        #[arg(long)]
+        spike: Option<PathBuf>,
+        /// Record Spike's answers anew
+        #[arg(long, requires = "spike")]
+        record: bool,
+        /// Only instructions whose name starts so; with --spike, the first case that differs is shown
+        #[arg(long, default_value = "")]
+        op: String,
+        /// Only this VLEN
+        #[arg(long)]
+        vlen: Option<u32>,
+    },
     /// Record what Spike answers to our instruction tests
     Record {
         /// The Spike to ask
@@ -48,6 +65,10 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
+        Command::Kernels(options) => testsuite::guests::command::main(&options),
+        Command::Vmatrix { spike, record, op, vlen } => {
+            testsuite::vmatrix::command::main(spike.as_deref(), record, &op, vlen)
+        }
         Command::Record { spike, spike_isa, only } => record(&Spike { path: spike, isa: spike_isa }, &only),
         Command::Lockstep { spike, spike_isa, count, seed } => {
             lockstep(&Spike { path: spike, isa: spike_isa }, count, seed)

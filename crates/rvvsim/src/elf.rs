@@ -6,9 +6,11 @@
 
 use goblin::container::{Container, Ctx, Endian};
 use goblin::elf::header::{
-    EI_CLASS, EI_DATA, EM_RISCV, ET_CORE, ET_DYN, ET_EXEC, ET_REL, ELFCLASS64, ELFDATA2LSB, ELFMAG, Header,
+    EI_CLASS, EI_DATA, ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_RISCV, ET_CORE, ET_DYN, ET_EXEC, ET_REL, Header,
 };
-use goblin::elf::program_header::{PF_R, PF_W, PF_X, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_PHDR, ProgramHeader};
+use goblin::elf::program_header::{
+    PF_R, PF_W, PF_X, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_PHDR, ProgramHeader,
+};
 use goblin::elf::section_header::{SHT_DYNSYM, SHT_SYMTAB, SectionHeader};
 use goblin::elf::sym::{STB_GLOBAL, STT_FILE, STT_FUNC, STT_SECTION, STT_TLS, Symtab};
 use std::borrow::Cow;
@@ -191,8 +193,8 @@ impl Image<'static> {
     /// # Errors
     /// See [`ElfError`].
     pub fn open(path: &Path) -> Result<Self, ElfError> {
-        let bytes =
-            std::fs::read(path).map_err(|source| ElfError::Read { path: path.display().to_string(), source })?;
+        let bytes = std::fs::read(path)
+            .map_err(|source| ElfError::Read { path: path.display().to_string(), source })?;
         Image::parse(bytes)
     }
 }
@@ -356,7 +358,9 @@ fn check_header(bytes: &[u8]) -> Result<Header, ElfError> {
     }
     match header.e_type {
         ET_EXEC | ET_DYN => {}
-        ET_REL => return Err(ElfError::NotProgram("a relocatable object file", "link it first (without -c)")),
+        ET_REL => {
+            return Err(ElfError::NotProgram("a relocatable object file", "link it first (without -c)"));
+        }
         ET_CORE => return Err(ElfError::NotProgram("a core dump", "give the program that dumped it")),
         _ => return Err(ElfError::NotProgram("of an unknown type", "give a linked program")),
     }
@@ -374,7 +378,13 @@ fn check_header(bytes: &[u8]) -> Result<Header, ElfError> {
 }
 
 /// Where a table of `count` entries of `size` bytes is, if it is in the file.
-fn table(bytes: &[u8], offset: u64, count: u16, size: u16, what: &'static str) -> Result<Range<usize>, ElfError> {
+fn table(
+    bytes: &[u8],
+    offset: u64,
+    count: u16,
+    size: u16,
+    what: &'static str,
+) -> Result<Range<usize>, ElfError> {
     let len = u64::from(count) * u64::from(size);
     range(offset, len, bytes.len() as u64).ok_or(ElfError::Truncated {
         what,
@@ -444,4 +454,4 @@ fn check_interp(ph: &ProgramHeader, bytes: &[u8]) -> Result<Range<usize>, ElfErr
 
 #[cfg(test)]
 #[path = "elf_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -9,6 +9,7 @@
 //! records them anew or, with `--op`, finds the very case that differs.
 
 mod cases;
+pub mod command;
 pub mod golden;
 pub mod program;
 pub mod run;

@@ -1,33 +1,50 @@
 //! Linux user mode: what `qemu-riscv64` does.
+//!
+//! * [`space`] and [`pages`]: the address space and its page frames;
+//! * [`load`]: programs, interpreters, the initial stack;
+//! * [`syscall`]: the list of system calls, and which function serves each; [`strace`] writes them down;
+//! * [`memory`], [`io`], [`paths`], [`time`], [`process`], [`signal`]: those functions, by what they are about;
+//! * [`files`] and [`sandbox`]: open files, and which files the guest can reach at all.
+//!
+//! The guest is one thread of one process. It is not trusted: what it passes is checked, what it asks for is
+//! bounded, and it reaches nothing of the host that [`ProcessOptions`] does not grant.
+
+mod files;
+mod frame;
+mod hwprobe;
+mod io;
+mod load;
+mod memory;
+mod options;
+mod pages;
+mod paths;
+mod poll;
+mod process;
+mod sandbox;
+mod signal;
+mod space;
+mod stat;
+mod strace;
+mod syscall;
+mod time;
+mod user;
+
+pub use options::{Clock, Grant, Input, Output, ProcessOptions};
+pub use space::AddressSpace;
+pub use strace::signal_name;
 
 use crate::Hart;
 use crate::config::Config;
 use crate::elf::Image;
+use crate::hart::Environment;
 use crate::machine::LoadError;
-use crate::mem::{Access, Ram, Target};
-use crate::trap::{Cause, Exec, Trap};
-
-/// The address space of the guest process: mappings, and the page frames behind them.
-pub struct AddressSpace {}
-
-impl AddressSpace {
-    /// Finds the page of `va`, taking a frame for it on first touch.
-    ///
-    /// # Errors
-    /// The page fault of that access.
-    pub fn translate(&mut self, _ram: &mut Ram, va: u64, _access: Access) -> Exec<Target> {
-        Err(Trap::new(Cause::LoadPageFault, va, "no user mode yet"))
-    }
-}
-
-/// What the guest process is given.
-#[derive(Clone, Debug, Default)]
-pub struct ProcessOptions {
-    /// `argv`, the program's name first.
-    pub args: Vec<Vec<u8>>,
-    /// `envp`.
-    pub env: Vec<Vec<u8>>,
-}
+use crate::mem::Ram;
+use crate::trap::Trap;
+use files::Files;
+use process::Identity;
+use rustix::io::Errno;
+use sandbox::FileSystem;
+use signal::Signals;
 
 /// Where a process starts.
 pub struct Start {
@@ -54,8 +71,44 @@ pub enum Verdict {
     Unsupported(String),
 }
 
+/// Why a system call does not return a value.
+enum Stop {
+    /// It failed.
+    Error(Errno),
+    /// It ends the process.
+    End(Verdict),
+    /// It has set all registers itself.
+    Resumed,
+    /// It is waiting: execute the `ecall` again.
+    Again,
+}
+
+impl From<Errno> for Stop {
+    fn from(error: Errno) -> Self {
+        Stop::Error(error)
+    }
+}
+
+/// What a system call comes to.
+type Served<T = u64> = Result<T, Stop>;
+
 /// The guest process: files, signals, limits.
-pub struct Process {}
+pub struct Process {
+    options: ProcessOptions,
+    identity: Identity,
+    files: Files,
+    fs: FileSystem,
+    signals: Signals,
+    time: time::Time,
+    random: process::Random,
+    facts: load::Facts,
+    /// For moving data between the host's files and the guest's memory.
+    buffer: Vec<u8>,
+    umask: u32,
+    name: [u8; 16],
+    /// What the user should know about the run, said once each.
+    notes: Vec<String>,
+}
 
 impl Process {
     /// Loads the image (and its interpreter) and lays out the stack.
@@ -63,26 +116,145 @@ impl Process {
     /// # Errors
     /// See [`LoadError`].
     pub fn new(
-        _config: &Config,
-        _image: &Image,
-        _options: ProcessOptions,
-        _ram: &mut Ram,
+        config: &Config,
+        image: &Image,
+        mut options: ProcessOptions,
+        ram: &mut Ram,
     ) -> Result<(Self, AddressSpace, Start), LoadError> {
-        Err(LoadError::DoesNotFit("no user mode yet".into()))
+        let fs = FileSystem::new(&options).map_err(LoadError::DoesNotFit)?;
+        let identity = Identity::new(&options);
+        let mut random = process::Random::new(options.seed);
+        let (space, start, facts) = load::load(config, image, &options, &fs, &identity, &mut random, ram)?;
+        let mut name = [0; 16];
+        let exe = facts.exe.rsplit(|&b| b == b'/').next().unwrap_or(&[]);
+        let len = exe.len().min(15);
+        name[..len].copy_from_slice(&exe[..len]);
+        let process = Process {
+            files: Files::new(&mut options),
+            time: time::Time::new(options.clock),
+            identity,
+            fs,
+            signals: Signals::new(facts.trampoline),
+            random,
+            facts,
+            buffer: Vec::new(),
+            umask: 0o022,
+            name,
+            notes: Vec::new(),
+            options,
+        };
+        Ok((process, space, start))
+    }
+
+    /// How far the program was moved from the addresses in its file: 0 unless it is position-independent.
+    #[must_use]
+    pub fn load_bias(&self) -> u64 {
+        self.facts.bias
+    }
+
+    /// Captured standard output.
+    #[must_use]
+    pub fn stdout(&self) -> &[u8] {
+        &self.files.captured[0]
+    }
+
+    /// Captured standard error.
+    #[must_use]
+    pub fn stderr(&self) -> &[u8] {
+        &self.files.captured[1]
+    }
+
+    /// Takes captured standard output and error.
+    pub fn take_output(&mut self) -> (Vec<u8>, Vec<u8>) {
+        let [out, err] = &mut self.files.captured;
+        (std::mem::take(out), std::mem::take(err))
+    }
+
+    /// What the guest asked for in vain, once each: threads, processes, unknown system calls.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Serves an `ecall`: `hart.pc` is at it.
-    pub fn syscall(&mut self, _hart: &mut Hart) -> Verdict {
-        Verdict::Exit(0)
+    pub fn syscall(&mut self, hart: &mut Hart) -> Verdict {
+        let number = hart.x[17];
+        let args = [hart.x[10], hart.x[11], hart.x[12], hart.x[13], hart.x[14], hart.x[15]];
+        let told = self.options.strace.then(|| strace::call(hart, number, &args));
+        let served = self.dispatch(hart, number, args);
+        if let Some(told) = told {
+            self.tell(hart, number, &args, told, &served);
+        }
+        match served {
+            Ok(value) => self.return_value(hart, value),
+            Err(Stop::Error(error)) => self.return_value(hart, i64::from(-error.raw_os_error()) as u64),
+            Err(Stop::Resumed) => {}
+            Err(Stop::Again) => {
+                self.time.check_timer(hart, &mut self.signals);
+                if !self.signals.interrupts() {
+                    return Verdict::Continue;
+                }
+                // A read goes on after the handler if that is wanted; a sleep never does.
+                if !(matches!(number, 63 | 65) && self.signals.restarts()) {
+                    self.tell_remaining(hart, number, &args);
+                    self.time.end_wait();
+                    self.return_value(hart, i64::from(-Errno::INTR.raw_os_error()) as u64);
+                }
+            }
+            Err(Stop::End(verdict)) => return end(hart, verdict),
+        }
+        let verdict = self.deliver(hart);
+        self.signals.end_suspension();
+        verdict
+    }
+
+    fn return_value(&mut self, hart: &mut Hart, value: u64) {
+        hart.set_x(10, value);
+        hart.pc = hart.pc.wrapping_add(4);
     }
 
     /// Turns a trap into a signal.
-    pub fn fault(&mut self, _hart: &mut Hart, trap: Trap) -> Verdict {
-        Verdict::Kill { signal: 11, trap: Some(trap) }
+    pub fn fault(&mut self, hart: &mut Hart, trap: Trap) -> Verdict {
+        if trap.why == space::OUT_OF_MEMORY {
+            // No handler can help, and most would need more memory to run.
+            return end(hart, Verdict::Kill { signal: signal::SIGSEGV, trap: Some(trap) });
+        }
+        self.raise_trap(hart, trap);
+        self.deliver(hart)
     }
 
     /// Called every so many instructions: timers and pending signals.
-    pub fn tick(&mut self, _hart: &mut Hart) -> Verdict {
-        Verdict::Continue
+    pub fn tick(&mut self, hart: &mut Hart) -> Verdict {
+        self.time.check_timer(hart, &mut self.signals);
+        self.deliver(hart)
+    }
+
+    /// Says something to the user, once.
+    fn note(&mut self, text: &str) {
+        if self.notes.iter().all(|n| n != text) && self.notes.len() < 100 {
+            if self.options.stderr == Output::Inherit {
+                eprintln!("rvvsim: {text}");
+            }
+            self.notes.push(text.to_owned());
+        }
     }
 }
+
+/// The process ends: what it wrote to shared mappings must reach the files.
+fn end(hart: &mut Hart, verdict: Verdict) -> Verdict {
+    let (space, ram) = space_of(hart);
+    space.sync(ram, 0, pages::USER_END);
+    verdict
+}
+
+/// The address space a user-mode hart always has, and its RAM.
+fn space_of(hart: &mut Hart) -> (&mut AddressSpace, &mut Ram) {
+    match &mut hart.env {
+        Environment::User(space) => (space, &mut hart.ram),
+        Environment::Bare(_) => unreachable!("a process runs on a hart in user mode"),
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

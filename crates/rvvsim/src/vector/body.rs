@@ -104,6 +104,8 @@ impl<T: Element> Source for Index<T> {
 pub trait Kernel {
     /// The element of the result.
     type D: Element;
+    /// Whether several elements at once are faster than one at a time.
+    const SIMD: bool = true;
     /// The elements `first..first + N` of the result. Only those of the bits of `active` count, and only for
     /// those may there be side effects.
     fn block<const N: usize>(&mut self, regs: &[u8], first: usize, active: u64) -> [Self::D; N];
@@ -136,6 +138,7 @@ macro_rules! kernels {
 
         impl<$($s: Source,)+ D: Element, F: FnMut($($s::T),+) -> D> Kernel for Each<($($s,)+), F> {
             type D = D;
+            const SIMD: bool = false;
 
             #[inline(always)]
             #[allow(non_snake_case)]
@@ -164,6 +167,8 @@ kernels! {
 pub trait Test {
     /// The element of the widest operand.
     type T: Element;
+    /// Whether several elements at once are faster than one at a time.
+    const SIMD: bool = true;
     /// Bit `i` is the result for element `first + i`; see [`Kernel::block`].
     fn block<const N: usize>(&mut self, regs: &[u8], first: usize, active: u64) -> u64;
 }
@@ -189,6 +194,7 @@ macro_rules! tests {
 
         impl<$s0: Source, $($s: Source,)* F: FnMut($s0::T $(, $s::T)*) -> bool> Test for Each<($s0, $($s,)*), F> {
             type T = $s0::T;
+            const SIMD: bool = false;
 
             #[inline(always)]
             #[allow(non_snake_case)]
@@ -382,12 +388,18 @@ fn write_body<K: Kernel, const BIG: usize, const SMALL: usize>(
     vstart: usize,
     vl: usize,
 ) {
+    if !K::SIMD {
+        for i in vstart..vl {
+            if !vi.masked || mask_bit(&v.regs, i) {
+                write_block::<K, 1>(&mut v.regs, vi, kernel, i);
+            }
+        }
+        return;
+    }
     let mut first = vstart - vstart % SMALL;
-    if vstart == 0 {
-        let whole = vl - vl % BIG;
-        while first < whole {
-            let active = if vi.masked { mask_bits::<BIG>(&v.regs, first) } else { low_bits(BIG) };
-            write_block::<K, BIG>(&mut v.regs, vi, kernel, first, active);
+    if vstart == 0 && !vi.masked {
+        while first + BIG <= vl {
+            write_block::<K, BIG>(&mut v.regs, vi, kernel, first);
             first += BIG;
         }
     }
@@ -396,28 +408,35 @@ fn write_body<K: Kernel, const BIG: usize, const SMALL: usize>(
         if vi.masked {
             active &= mask_bits::<SMALL>(&v.regs, first);
         }
-        write_block::<K, SMALL>(&mut v.regs, vi, kernel, first, active);
+        if active == low_bits(SMALL) {
+            write_block::<K, SMALL>(&mut v.regs, vi, kernel, first);
+        } else if active != 0 {
+            write_active::<K, SMALL>(&mut v.regs, vi, kernel, first, active);
+        }
         first += SMALL;
     }
 }
 
+/// A block of active elements.
 #[inline(always)]
-fn write_block<K: Kernel, const N: usize>(
+fn write_block<K: Kernel, const N: usize>(regs: &mut [u8], vi: &VInst, kernel: &mut K, first: usize) {
+    let new = kernel.block::<N>(regs, first, low_bits(N));
+    write_lanes(&mut regs[vi.vd as usize + first * K::D::SIZE..][..N * K::D::SIZE], &new);
+}
+
+/// A block of which some elements are active.
+#[inline(always)]
+fn write_active<K: Kernel, const N: usize>(
     regs: &mut [u8],
     vi: &VInst,
     kernel: &mut K,
     first: usize,
     active: u64,
 ) {
-    if active == low_bits(N) {
-        let new = kernel.block::<N>(regs, first, low_bits(N));
-        write_lanes(&mut regs[vi.vd as usize + first * K::D::SIZE..][..N * K::D::SIZE], &new);
-    } else if active != 0 {
-        let new = kernel.block::<N>(regs, first, active);
-        let to = &mut regs[vi.vd as usize + first * K::D::SIZE..][..N * K::D::SIZE];
-        let old = read_lanes(to);
-        write_lanes(to, &select(active, &new, &old));
-    }
+    let new = kernel.block::<N>(regs, first, active);
+    let to = &mut regs[vi.vd as usize + first * K::D::SIZE..][..N * K::D::SIZE];
+    let old = read_lanes(to);
+    write_lanes(to, &select(active, &new, &old));
 }
 
 /// Runs an instruction whose result is a mask register.
@@ -452,6 +471,10 @@ fn write_mask_body<K: Test, const BIG: usize, const SMALL: usize>(
         let count = (vl - word).min(64);
         let mut bits = 0;
         let mut i = 0;
+        while !K::SIMD && i < count {
+            bits |= test.block::<1>(&v.regs, word + i, active >> i & 1) << i;
+            i += 1;
+        }
         while i + BIG <= count {
             bits |= test.block::<BIG>(&v.regs, word + i, active >> i & low_bits(BIG)) << i;
             i += BIG;

@@ -18,8 +18,6 @@ pub trait Element:
 {
     /// All bits zero.
     const ZERO: Self;
-    /// All bits one: what an agnostic element may become.
-    const ONES: Self;
     /// The low bits of a byte of a mask register, spread so that each can be tested in a lane of its own.
     const BIT: [Self; 8];
 
@@ -37,7 +35,6 @@ macro_rules! element {
     ($($u:ty, $s:ty;)*) => {$(
         impl Element for $u {
             const ZERO: Self = 0;
-            const ONES: Self = <$u>::MAX;
             const BIT: [Self; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
             #[inline(always)]

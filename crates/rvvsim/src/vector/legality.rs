@@ -3,9 +3,8 @@
 //! A row of the chapters' tables says with a [`Shape`] how wide each operand is; everything that follows from
 //! that is checked here, once, when the instruction is decoded.
 
-use super::needs_v_for_e64;
 use crate::config::Config;
-use rvv_isa::{Ext, Inst, Isa, Lmul, Sew, Vtype};
+use rvv_isa::{Ext, Inst, Isa, Lmul, Op, Sew, Vtype};
 
 /// The width of a vector operand's elements, and with it the size of its register group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +81,8 @@ pub struct Shape {
     pub only_sew: Option<(u8, &'static str)>,
     /// The element group width in bits.
     pub egw: u32,
+    /// The EEW that a whole-register load encodes as a hint, in bits.
+    pub encoded_eew: u32,
 }
 
 const MASK_OVERLAP: &str =
@@ -108,6 +109,7 @@ impl Shape {
             apart_v0: if to_mask_or_element { None } else { Some(MASK_OVERLAP) },
             only_sew: None,
             egw: 0,
+            encoded_eew: 0,
         }
     }
 
@@ -333,6 +335,23 @@ fn has_float(isa: &Isa, bits: u32, convert_only: bool) -> bool {
     }
 }
 
+/// What an instruction needs to be there for SEW=64, if not all of its extensions have that.
+fn needed_for_e64(op: Op) -> Option<(Ext, &'static str)> {
+    match op {
+        Op::VmulhVv | Op::VmulhVx | Op::VmulhuVv | Op::VmulhuVx | Op::VmulhsuVv | Op::VmulhsuVx => {
+            Some((Ext::V, "norm:Zve64_eew64_nsupport_vmulh: vmulh with EEW=64 is in V, not in Zve64*"))
+        }
+        Op::VsmulVv | Op::VsmulVx => {
+            Some((Ext::V, "norm:Zve64_eew64_nsupport_vsmul: vsmul with EEW=64 is in V, not in Zve64*"))
+        }
+        Op::Vsha2chVv | Op::Vsha2clVv => {
+            Some((Ext::Zvknhb, "norm:vsha2chl-vv_Zvknha_sewn32_rsv: with Zvknha, SEW is 32"))
+        }
+        Op::Vsha2msVv => Some((Ext::Zvknhb, "norm:vsha2ms-vv_Zvknha_sewn32_rsv: with Zvknha, SEW is 32")),
+        _ => None,
+    }
+}
+
 /// Checks an instruction of this shape.
 ///
 /// # Errors
@@ -350,10 +369,13 @@ pub fn check(config: &Config, inst: &Inst, vtype: Vtype, shape: &Shape) -> Resul
     if shape.egw != 0 && group_bits(config, vtype.lmul) < shape.egw {
         return Err("norm:veccrypto_lmul_egwconstr: LMUL*VLEN is smaller than the element group width");
     }
+    if shape.encoded_eew > config.isa.elen() {
+        return Err("norm:vector_ls_ins_rsv: the EEW of the load is greater than ELEN");
+    }
     checker.check_float()?;
     if vtype.sew == Sew::E64
-        && let Some(rule) = needs_v_for_e64(inst.op)
-        && !config.isa.has(Ext::V)
+        && let Some((ext, rule)) = needed_for_e64(inst.op)
+        && !config.isa.has(ext)
     {
         return Err(rule);
     }

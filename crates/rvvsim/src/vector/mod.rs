@@ -11,11 +11,20 @@
 
 mod body;
 mod config;
+mod conversion;
+mod crypto;
 mod element;
+mod fixed_point;
+mod float;
 mod integer;
 mod kernels;
 mod legality;
+mod mask;
+mod memory;
+mod permute;
 mod policy;
+mod reduction;
+mod segment;
 
 pub use config::{next_vtype, supported};
 pub use policy::Policy;
@@ -25,7 +34,7 @@ use crate::config::Config;
 use crate::trap::{Exec, Trap};
 use legality::Shape;
 use policy::Coins;
-use rvv_isa::{Class, Field, Inst, Op, Sew, Vtype};
+use rvv_isa::{Class, Field, Inst, Sew, Vtype};
 
 /// Vector registers and CSRs.
 #[derive(Clone)]
@@ -142,7 +151,14 @@ fn reserved(_hart: &mut Hart, vi: &VInst) -> Exec {
 fn entry(inst: &Inst, sew: Sew) -> Option<Entry> {
     let op = inst.op;
     match op.class() {
+        Class::VectorLoad | Class::VectorStore => memory::entry(inst, sew),
         Class::VectorInteger => integer::entry(op, sew),
+        Class::VectorFixed => fixed_point::entry(op, sew),
+        Class::VectorFloat => float::entry(op, sew),
+        Class::VectorReduction => reduction::entry(op, sew),
+        Class::VectorMask => mask::entry(op, sew),
+        Class::VectorPermute => permute::entry(op, sew),
+        Class::VectorCrypto => crypto::entry(op, sew),
         _ => None,
     }
 }
@@ -175,17 +191,4 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         inactive: Policy::new(vtype.vma || layout.agnostic, config.mask),
         tail: Policy::new(vtype.vta || layout.agnostic || shape.tail_agnostic(), config.tail),
     })
-}
-
-/// Whether the instruction is one of the vector unit's that are wanting of EEW=64 in `Zve64x` to `Zve64d`.
-fn needs_v_for_e64(op: Op) -> Option<&'static str> {
-    match op {
-        Op::VmulhVv | Op::VmulhVx | Op::VmulhuVv | Op::VmulhuVx | Op::VmulhsuVv | Op::VmulhsuVx => {
-            Some("norm:Zve64_eew64_nsupport_vmulh: vmulh with EEW=64 is in V only, not in Zve64*")
-        }
-        Op::VsmulVv | Op::VsmulVx => {
-            Some("norm:Zve64_eew64_nsupport_vsmul: vsmul with EEW=64 is in V only, not in Zve64*")
-        }
-        _ => None,
-    }
 }

@@ -1,0 +1,189 @@
+//! What the guest is told about the processor: `AT_HWCAP`, `riscv_hwprobe`, `/proc/cpuinfo`.
+
+use super::pages::USER_END;
+use super::process::TIME_FREQUENCY;
+use super::{Process, Served, user};
+use crate::Hart;
+use crate::config::Config;
+use rustix::io::Errno;
+use rvv_isa::{Ext, Isa};
+
+/// Bits of the single-letter extensions, as Linux reports them.
+pub fn hwcap(isa: &Isa) -> u64 {
+    let letters = [
+        (Ext::I, b'i'),
+        (Ext::M, b'm'),
+        (Ext::A, b'a'),
+        (Ext::F, b'f'),
+        (Ext::D, b'd'),
+        (Ext::C, b'c'),
+        (Ext::V, b'v'),
+    ];
+    letters.iter().filter(|(ext, _)| isa.has(*ext)).fold(0, |bits, (_, letter)| bits | 1 << (letter - b'a'))
+}
+
+/// The bits of `RISCV_HWPROBE_KEY_IMA_EXT_0`, by the kernel's number. Names that make a promise rather than
+/// add instructions (`zkt`, `zvkt`) are not in the table of extensions and stay unset.
+const IMA_EXT_0: [(u32, &str); 58] = [
+    (1, "c"),
+    (2, "v"),
+    (3, "zba"),
+    (4, "zbb"),
+    (5, "zbs"),
+    (6, "zicboz"),
+    (7, "zbc"),
+    (8, "zbkb"),
+    (9, "zbkc"),
+    (10, "zbkx"),
+    (11, "zknd"),
+    (12, "zkne"),
+    (13, "zknh"),
+    (14, "zksed"),
+    (15, "zksh"),
+    (16, "zkt"),
+    (17, "zvbb"),
+    (18, "zvbc"),
+    (19, "zvkb"),
+    (20, "zvkg"),
+    (21, "zvkned"),
+    (22, "zvknha"),
+    (23, "zvknhb"),
+    (24, "zvksed"),
+    (25, "zvksh"),
+    (26, "zvkt"),
+    (27, "zfh"),
+    (28, "zfhmin"),
+    (29, "zihintntl"),
+    (30, "zvfh"),
+    (31, "zvfhmin"),
+    (32, "zfa"),
+    (33, "ztso"),
+    (34, "zacas"),
+    (35, "zicond"),
+    (36, "zihintpause"),
+    (37, "zve32x"),
+    (38, "zve32f"),
+    (39, "zve64x"),
+    (40, "zve64f"),
+    (41, "zve64d"),
+    (42, "zimop"),
+    (43, "zca"),
+    (44, "zcb"),
+    (45, "zcd"),
+    (46, "zcf"),
+    (47, "zcmop"),
+    (48, "zawrs"),
+    (49, "supm"),
+    (50, "zicntr"),
+    (51, "zihpm"),
+    (52, "zfbfmin"),
+    (53, "zvfbfmin"),
+    (54, "zvfbfwma"),
+    (55, "zicbom"),
+    (56, "zaamo"),
+    (57, "zalrsc"),
+    (58, "zabha"),
+];
+
+fn ima_ext_0(isa: &Isa) -> u64 {
+    let has = |name: &str| Ext::from_name(name).is_some_and(|ext| isa.has(ext));
+    let mut bits = u64::from(has("f") && has("d"));
+    for (bit, _) in IMA_EXT_0.iter().filter(|(_, name)| has(name)) {
+        bits |= 1 << bit;
+    }
+    bits | u64::from(has("zicbop")) << 60
+}
+
+/// Bytes of a cache block, for `cbo.zero` and its like.
+pub const CACHE_BLOCK: u64 = 64;
+
+/// The answer to one key; `None` for a key this kernel does not know.
+pub fn answer(config: &Config, key: i64) -> Option<u64> {
+    let isa = &config.isa;
+    let has = |ext| isa.has(ext);
+    // Fast where it just works; where scalar accesses must be aligned nobody emulates the others.
+    let misaligned = if config.misaligned { 3 } else { 4 };
+    Some(match key {
+        // No vendor, architecture or implementation id.
+        0..=2 => 0,
+        3 => u64::from(has(Ext::M) && has(Ext::A)),
+        4 => ima_ext_0(isa),
+        5 | 9 => misaligned,
+        6 if has(Ext::Zicboz) => CACHE_BLOCK,
+        12 if has(Ext::Zicbom) => CACHE_BLOCK,
+        15 if has(Ext::Zicbop) => CACHE_BLOCK,
+        7 => USER_END - 1,
+        8 => TIME_FREQUENCY,
+        10 if isa.elen() > 0 => 3,
+        10 => 4,
+        // Known, and nothing to say: block sizes of what is missing, vendors' extensions, IMA_EXT_1.
+        6 | 11..=16 => 0,
+        _ => return None,
+    })
+}
+
+impl Process {
+    /// `riscv_hwprobe(pairs, pair_count, cpusetsize, cpus, flags)`.
+    pub(super) fn sys_riscv_hwprobe(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [pairs, count, set_size, set, flags, _] = args;
+        if flags > 1 {
+            return Err(Errno::INVAL.into());
+        }
+        if flags == 1 {
+            return self.hwprobe_which_cpus(hart, pairs, count, set_size, set);
+        }
+        if set_size != 0 && set == 0 {
+            return Err(Errno::INVAL.into());
+        }
+        for i in 0..count {
+            let at = pairs.checked_add(i.checked_mul(16).ok_or(Errno::FAULT)?).ok_or(Errno::FAULT)?;
+            let key = user::read_u64(hart, at)? as i64;
+            let value = answer(&hart.config, key);
+            user::write_u64(hart, at, if value.is_some() { key as u64 } else { u64::MAX })?;
+            user::write_u64(hart, at + 8, value.unwrap_or(0))?;
+        }
+        Ok(0)
+    }
+
+    /// With `RISCV_HWPROBE_WHICH_CPUS`: the processors that answer all pairs as given. There is one.
+    fn hwprobe_which_cpus(
+        &mut self,
+        hart: &mut Hart,
+        pairs: u64,
+        count: u64,
+        set_size: u64,
+        set: u64,
+    ) -> Served {
+        if set_size == 0 || set == 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let mut all = true;
+        for i in 0..count {
+            let at = pairs.checked_add(i.checked_mul(16).ok_or(Errno::FAULT)?).ok_or(Errno::FAULT)?;
+            let key = user::read_u64(hart, at)? as i64;
+            let wanted = user::read_u64(hart, at + 8)?;
+            match answer(&hart.config, key) {
+                // Bit masks are asked for their bits, numbers for themselves.
+                Some(value) if matches!(key, 3 | 4 | 11 | 13 | 14 | 16) => all &= value & wanted == wanted,
+                Some(value) => all &= value == wanted,
+                None => {
+                    user::write_u64(hart, at, u64::MAX)?;
+                    user::write_u64(hart, at + 8, 0)?;
+                    all = false;
+                }
+            }
+        }
+        let first = user::read_array::<1>(hart, set)?[0];
+        let size = usize::try_from(set_size).map_err(|_| Errno::FAULT)?.min(128);
+        user::write_zeroes(hart, set, size)?;
+        // An empty set means all processors.
+        let asked = first == 0 || first & 1 != 0;
+        user::write(hart, set, &[u8::from(all && asked)])?;
+        Ok(0)
+    }
+
+    /// What `/proc/cpuinfo` says.
+    pub(super) fn cpuinfo(&self, config: &Config) -> String {
+        format!("processor\t: 0\nhart\t\t: 0\nisa\t\t: {}\nmmu\t\t: sv39\nuarch\t\t: rvvsim\n\n", config.isa)
+    }
+}

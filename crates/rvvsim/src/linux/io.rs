@@ -1,0 +1,549 @@
+//! System calls on open files: reading, writing, seeking, duplicating.
+
+use super::files::{HostFile, Kind, flag};
+use super::signal::{Info, SIGPIPE};
+use super::user::{self, Layout};
+use super::{Process, Served, Stop, Verdict, space_of};
+use crate::Hart;
+use rustix::fs::{OFlags, SeekFrom};
+use rustix::io::Errno;
+use std::sync::Arc;
+
+/// Bytes moved between guest and host at a time, whatever the guest asks for.
+const CHUNK: usize = 256 << 10;
+/// No transfer is larger, as on Linux.
+const MOST: u64 = 0x7fff_f000;
+/// Most parts of one `readv` or `writev`.
+const MOST_PARTS: u64 = 1024;
+
+/// Where in guest memory data is, in parts.
+struct Parts {
+    parts: Vec<(u64, usize)>,
+    total: usize,
+}
+
+impl Parts {
+    fn one(address: u64, len: u64) -> Self {
+        let len = len.min(MOST) as usize;
+        Parts { parts: vec![(address, len)], total: len }
+    }
+
+    fn read(hart: &mut Hart, address: u64, count: u64) -> Result<Self, Errno> {
+        if count > MOST_PARTS {
+            return Err(Errno::INVAL);
+        }
+        let mut parts = Vec::new();
+        let mut total = 0u64;
+        for i in 0..count {
+            let at = address.wrapping_add(16 * i);
+            let base = user::read_u64(hart, at)?;
+            let len = user::read_u64(hart, at.wrapping_add(8))?;
+            if len as i64 <= -1 {
+                return Err(Errno::INVAL);
+            }
+            let len = len.min(MOST - total);
+            total += len;
+            parts.push((base, len as usize));
+        }
+        Ok(Parts { parts, total: total as usize })
+    }
+
+    /// Calls `f` with the address and buffer range of each part between `from` and `to` of the data.
+    fn each(
+        &self,
+        from: usize,
+        to: usize,
+        mut f: impl FnMut(u64, std::ops::Range<usize>) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        let mut at = 0;
+        for &(address, len) in &self.parts {
+            let (start, end) = (at.max(from), (at + len).min(to));
+            if start < end {
+                f(address.wrapping_add((start - at) as u64), start - from..end - from)?;
+            }
+            at += len;
+        }
+        Ok(())
+    }
+}
+
+impl Process {
+    /// `read(fd, buf, len)`.
+    pub(super) fn sys_read(&mut self, hart: &mut Hart, fd: u64, buf: u64, len: u64) -> Served {
+        self.read_parts(hart, fd, &Parts::one(buf, len), None)
+    }
+
+    /// `pread64(fd, buf, len, offset)`.
+    pub(super) fn sys_pread64(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [fd, buf, len, offset, ..] = args;
+        self.read_parts(hart, fd, &Parts::one(buf, len), Some(check_offset(offset)?))
+    }
+
+    /// `readv(fd, parts, count)`, and with an offset `preadv`.
+    pub(super) fn sys_readv(&mut self, hart: &mut Hart, args: [u64; 6], at_offset: bool) -> Served {
+        let [fd, address, count, offset, ..] = args;
+        let parts = Parts::read(hart, address, count)?;
+        let offset = if at_offset { Some(check_offset(offset)?) } else { None };
+        self.read_parts(hart, fd, &parts, offset)
+    }
+
+    /// `write(fd, buf, len)`.
+    pub(super) fn sys_write(&mut self, hart: &mut Hart, fd: u64, buf: u64, len: u64) -> Served {
+        self.write_parts(hart, fd, &Parts::one(buf, len), None)
+    }
+
+    /// `pwrite64(fd, buf, len, offset)`.
+    pub(super) fn sys_pwrite64(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [fd, buf, len, offset, ..] = args;
+        self.write_parts(hart, fd, &Parts::one(buf, len), Some(check_offset(offset)?))
+    }
+
+    /// `writev(fd, parts, count)`, and with an offset `pwritev`.
+    pub(super) fn sys_writev(&mut self, hart: &mut Hart, args: [u64; 6], at_offset: bool) -> Served {
+        let [fd, address, count, offset, ..] = args;
+        let parts = Parts::read(hart, address, count)?;
+        let offset = if at_offset { Some(check_offset(offset)?) } else { None };
+        self.write_parts(hart, fd, &parts, offset)
+    }
+
+    fn read_parts(&mut self, hart: &mut Hart, fd: u64, parts: &Parts, offset: Option<u64>) -> Served {
+        if !self.files.get(fd)?.readable() {
+            return Err(Errno::BADF.into());
+        }
+        reconcile(hart);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut done = 0;
+        let served = loop {
+            let want = (parts.total - done).min(CHUNK);
+            // Only what the guest can take is read, so that nothing is lost.
+            let mut room = 0;
+            let _ = parts.each(done, done + want, |address, part| {
+                let good = user::writable(hart, address, part.len());
+                room += good;
+                if good < part.len() { Err(Errno::FAULT) } else { Ok(()) }
+            });
+            if room == 0 && want > 0 {
+                break if done > 0 { Ok(done) } else { Err(Errno::FAULT.into()) };
+            }
+            if buffer.len() < room {
+                buffer.resize(room, 0);
+            }
+            let got = match self.read_host(fd, &mut buffer[..room], offset.map(|o| o + done as u64)) {
+                Ok(got) => got,
+                Err(_) if done > 0 => break Ok(done),
+                Err(stop) => break Err(stop),
+            };
+            let copied =
+                parts.each(done, done + got, |address, part| user::write(hart, address, &buffer[part]));
+            if let Err(e) = copied {
+                break Err(e.into());
+            }
+            done += got;
+            if got < want || done == parts.total || !self.reads_on(fd) {
+                break Ok(done);
+            }
+        };
+        self.buffer = buffer;
+        served.map(|n| n as u64)
+    }
+
+    /// Whether a second read right after the first cannot block.
+    fn reads_on(&self, fd: u64) -> bool {
+        match self.files.get(fd).map(|f| &f.kind) {
+            Ok(Kind::Host(file)) => rustix::fs::fstat(file)
+                .is_ok_and(|s| rustix::fs::FileType::from_raw_mode(s.st_mode).is_file()),
+            Ok(_) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// Reads into the host's memory.
+    fn read_host(&mut self, fd: u64, buffer: &mut [u8], offset: Option<u64>) -> Served<usize> {
+        let file = self.files.get_mut(fd)?;
+        let nonblocking = file.flags & flag::NONBLOCK != 0;
+        match &mut file.kind {
+            Kind::Host(host) => {
+                let host = Arc::clone(host);
+                // Nobody knows when input comes: the machine must be able to look at its own limits meanwhile.
+                if host.is_standard() && !nonblocking && !host.ready_to_read() {
+                    return Err(Stop::Again);
+                }
+                read_from(&host, buffer, offset, nonblocking)
+            }
+            Kind::Bytes(bytes, at) => {
+                let start = offset.map_or(*at, |o| usize::try_from(o).unwrap_or(usize::MAX)).min(bytes.len());
+                let n = buffer.len().min(bytes.len() - start);
+                buffer[..n].copy_from_slice(&bytes[start..start + n]);
+                if offset.is_none() {
+                    *at = start + n;
+                }
+                Ok(n)
+            }
+            Kind::Null => Ok(0),
+            Kind::Zero => {
+                buffer.fill(0);
+                Ok(buffer.len())
+            }
+            Kind::Random => {
+                self.random.fill(buffer)?;
+                Ok(buffer.len())
+            }
+            Kind::Capture(_) => Err(Errno::BADF.into()),
+        }
+    }
+
+    fn write_parts(&mut self, hart: &mut Hart, fd: u64, parts: &Parts, offset: Option<u64>) -> Served {
+        if !self.files.get(fd)?.writable() {
+            return Err(Errno::BADF.into());
+        }
+        reconcile(hart);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut done = 0;
+        let served = loop {
+            let want = (parts.total - done).min(CHUNK);
+            if buffer.len() < want {
+                buffer.resize(want, 0);
+            }
+            let mut have = 0;
+            let _ = parts.each(done, done + want, |address, part| {
+                let (at, len) = (part.start, part.len());
+                user::read(hart, address, &mut buffer[part])?;
+                have = at + len;
+                Ok(())
+            });
+            if have == 0 && want > 0 {
+                break if done > 0 { Ok(done) } else { Err(Errno::FAULT.into()) };
+            }
+            match self.write_host(fd, &buffer[..have], offset.map(|o| o + done as u64)) {
+                Ok(n) => done += n,
+                Err(_) if done > 0 => break Ok(done),
+                Err(stop) => break Err(stop),
+            }
+            if have < want || done == parts.total {
+                break Ok(done);
+            }
+        };
+        self.buffer = buffer;
+        served.map(|n| n as u64)
+    }
+
+    /// Writes from the host's memory.
+    fn write_host(&mut self, fd: u64, bytes: &[u8], offset: Option<u64>) -> Served<usize> {
+        let limit = self.options.output_limit;
+        let file = self.files.get(fd)?;
+        let nonblocking = file.flags & flag::NONBLOCK != 0;
+        match &file.kind {
+            Kind::Host(host) => {
+                let host = Arc::clone(host);
+                let served = write_to(&host, bytes, offset, nonblocking);
+                if matches!(served, Err(Stop::Error(Errno::PIPE))) {
+                    self.signals.send(Info::sent(SIGPIPE, 0, self.identity.pid, self.identity.uid));
+                }
+                served
+            }
+            Kind::Capture(stream) => {
+                let stream = *stream;
+                let captured = &mut self.files.captured[stream];
+                let n = bytes.len().min(limit.saturating_sub(captured.len()));
+                captured.extend_from_slice(&bytes[..n]);
+                if n == 0 && !bytes.is_empty() { Err(Errno::NOSPC.into()) } else { Ok(n) }
+            }
+            Kind::Null | Kind::Zero | Kind::Random => Ok(bytes.len()),
+            Kind::Bytes(..) => Err(Errno::BADF.into()),
+        }
+    }
+
+    /// `lseek(fd, offset, whence)`.
+    pub(super) fn sys_lseek(&mut self, fd: u64, offset: u64, whence: u64) -> Served {
+        let file = self.files.get_mut(fd)?;
+        let signed = offset as i64;
+        match &mut file.kind {
+            Kind::Host(host) => {
+                let from = match whence {
+                    0 if signed >= 0 => SeekFrom::Start(offset),
+                    1 => SeekFrom::Current(signed),
+                    2 => SeekFrom::End(signed),
+                    3 if signed >= 0 => SeekFrom::Data(offset),
+                    4 if signed >= 0 => SeekFrom::Hole(offset),
+                    _ => return Err(Errno::INVAL.into()),
+                };
+                Ok(rustix::fs::seek(host, from)?)
+            }
+            Kind::Bytes(bytes, at) => {
+                let base = match whence {
+                    0 => 0,
+                    1 => *at as i64,
+                    2 => bytes.len() as i64,
+                    _ => return Err(Errno::INVAL.into()),
+                };
+                let to = base.checked_add(signed).filter(|&to| to >= 0).ok_or(Errno::INVAL)?;
+                *at = to as usize;
+                Ok(to as u64)
+            }
+            Kind::Capture(_) => Err(Errno::SPIPE.into()),
+            Kind::Null | Kind::Zero | Kind::Random => Ok(0),
+        }
+    }
+
+    /// `fcntl(fd, command, argument)`.
+    pub(super) fn sys_fcntl(&mut self, hart: &mut Hart, fd: u64, command: u64, argument: u64) -> Served {
+        match command {
+            // F_DUPFD, F_DUPFD_CLOEXEC
+            0 | 1030 => Ok(self.files.duplicate(fd, argument as u32 as usize, command == 1030)?),
+            // F_GETFD, F_SETFD
+            1 => Ok(u64::from(self.files.cloexec(fd)?)),
+            2 => {
+                self.files.set_cloexec(fd, argument & 1 != 0)?;
+                Ok(0)
+            }
+            // F_GETFL, F_SETFL
+            3 => {
+                let file = self.files.get(fd)?;
+                let standard = match &file.kind {
+                    Kind::Host(host) if host.path.is_empty() && !host.is_pipe => {
+                        rustix::fs::fcntl_getfl(host).ok()
+                    }
+                    _ => None,
+                };
+                let flags = match standard {
+                    Some(host) => {
+                        host.bits() & 3 | if host.contains(OFlags::APPEND) { flag::APPEND } else { 0 }
+                    }
+                    None => file.flags,
+                };
+                Ok(u64::from(flags))
+            }
+            4 => {
+                const CHANGEABLE: u32 = flag::APPEND | flag::NONBLOCK;
+                let file = self.files.get_mut(fd)?;
+                file.flags = file.flags & !CHANGEABLE | argument as u32 & CHANGEABLE;
+                let flags = file.flags;
+                // The host's own standard streams are not the guest's to change.
+                if let Some(host) = file.host()
+                    && !host.path.is_empty()
+                {
+                    let now = rustix::fs::fcntl_getfl(host)?;
+                    let mut wanted = now.difference(OFlags::APPEND | OFlags::NONBLOCK);
+                    wanted.set(OFlags::APPEND, flags & flag::APPEND != 0);
+                    wanted.set(OFlags::NONBLOCK, flags & flag::NONBLOCK != 0);
+                    rustix::fs::fcntl_setfl(host, wanted)?;
+                }
+                Ok(0)
+            }
+            // F_GETLK: nobody else holds a lock. F_SETLK, F_SETLKW, and their OFD kin: granted.
+            5 | 36 => {
+                self.files.get(fd)?;
+                user::write(hart, argument, &2u16.to_le_bytes())?;
+                Ok(0)
+            }
+            6 | 7 | 37 | 38 => {
+                self.files.get(fd)?;
+                Ok(0)
+            }
+            // F_GETPIPE_SZ
+            1032 => Ok(65536),
+            _ => {
+                self.files.get(fd)?;
+                Err(Errno::INVAL.into())
+            }
+        }
+    }
+
+    /// `ioctl(fd, request, argument)`: what a terminal is asked, and how much can be read.
+    pub(super) fn sys_ioctl(&mut self, hart: &mut Hart, fd: u64, request: u64, argument: u64) -> Served {
+        let file = self.files.get(fd)?;
+        let Some(host) = file.host().cloned() else { return Err(Errno::NOTTY.into()) };
+        match request as u32 {
+            // TCGETS
+            0x5401 => {
+                let t = rustix::termios::tcgetattr(&*host)?;
+                let mut s = Layout::<36>::new();
+                s.put(0, 4, u64::from(t.input_modes.bits()));
+                s.put(4, 4, u64::from(t.output_modes.bits()));
+                s.put(8, 4, u64::from(t.control_modes.bits()));
+                s.put(12, 4, u64::from(t.local_modes.bits()));
+                use rustix::termios::SpecialCodeIndex as Code;
+                let codes = [
+                    (0, Code::VINTR),
+                    (1, Code::VQUIT),
+                    (2, Code::VERASE),
+                    (3, Code::VKILL),
+                    (4, Code::VEOF),
+                    (5, Code::VTIME),
+                    (6, Code::VMIN),
+                    (8, Code::VSTART),
+                    (9, Code::VSTOP),
+                    (10, Code::VSUSP),
+                    (11, Code::VEOL),
+                ];
+                for (at, code) in codes {
+                    s.put(17 + at, 1, u64::from(t.special_codes[code]));
+                }
+                user::write(hart, argument, &s.0)?;
+                Ok(0)
+            }
+            // TCSETS, TCSETSW, TCSETSF: the terminal stays as its user has it.
+            0x5402..=0x5404 if rustix::termios::isatty(&*host) => Ok(0),
+            // TIOCGWINSZ
+            0x5413 => {
+                let w = rustix::termios::tcgetwinsize(&*host)?;
+                let mut s = Layout::<8>::new();
+                s.put(0, 2, u64::from(w.ws_row)).put(2, 2, u64::from(w.ws_col));
+                s.put(4, 2, u64::from(w.ws_xpixel)).put(6, 2, u64::from(w.ws_ypixel));
+                user::write(hart, argument, &s.0)?;
+                Ok(0)
+            }
+            // FIONREAD
+            0x541b => {
+                let n = rustix::io::ioctl_fionread(&*host)?;
+                user::write_u32(hart, argument, n as u32)?;
+                Ok(0)
+            }
+            // FIONCLEX, FIOCLEX
+            request @ (0x5450 | 0x5451) => {
+                self.files.set_cloexec(fd, request == 0x5451)?;
+                Ok(0)
+            }
+            _ => Err(Errno::NOTTY.into()),
+        }
+    }
+
+    /// `pipe2(fds, flags)`.
+    pub(super) fn sys_pipe2(&mut self, hart: &mut Hart, fds: u64, flags: u64) -> Served {
+        let flags = flags as u32;
+        if flags & !(flag::CLOEXEC | flag::NONBLOCK) != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let host_flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
+        let (read_end, write_end) = rustix::pipe::pipe_with(host_flags)?;
+        let reader = self.files.add(Kind::Host(Arc::new(HostFile::pipe(read_end))), flags)?;
+        let writer =
+            match self.files.add(Kind::Host(Arc::new(HostFile::pipe(write_end))), flags | flag::WRONLY) {
+                Ok(writer) => writer,
+                Err(e) => {
+                    self.files.close(reader)?;
+                    return Err(e.into());
+                }
+            };
+        let mut s = Layout::<8>::new();
+        s.put(0, 4, reader).put(4, 4, writer);
+        if let Err(e) = user::write(hart, fds, &s.0) {
+            self.files.close(reader)?;
+            self.files.close(writer)?;
+            return Err(e.into());
+        }
+        Ok(0)
+    }
+
+    /// `dup3(old, new, flags)`.
+    pub(super) fn sys_dup3(&mut self, old: u64, new: u64, flags: u64) -> Served {
+        if old as u32 == new as u32 || flags as u32 & !flag::CLOEXEC != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        Ok(self.files.duplicate_to(old, new, flags as u32 & flag::CLOEXEC != 0)?)
+    }
+
+    /// `ftruncate(fd, len)`.
+    pub(super) fn sys_ftruncate(&mut self, hart: &mut Hart, fd: u64, len: u64) -> Served {
+        reconcile(hart);
+        if (len as i64) < 0 || !self.files.get(fd)?.writable() {
+            return Err(Errno::INVAL.into());
+        }
+        let file = self.files.host(fd, Errno::INVAL)?;
+        rustix::fs::ftruncate(&file, len)?;
+        Ok(0)
+    }
+
+    /// `fallocate(fd, mode, offset, len)`.
+    pub(super) fn sys_fallocate(&mut self, args: [u64; 6]) -> Served {
+        let [fd, mode, offset, len, ..] = args;
+        if mode != 0 {
+            return Err(Errno::OPNOTSUPP.into());
+        }
+        let file = self.files.host(fd, Errno::SPIPE)?;
+        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), offset, len)?;
+        Ok(0)
+    }
+
+    /// `fsync(fd)`, `fdatasync(fd)`.
+    pub(super) fn sys_fsync(&mut self, fd: u64) -> Served {
+        let file = self.files.host(fd, Errno::INVAL)?;
+        rustix::fs::fsync(&file)?;
+        Ok(0)
+    }
+
+    /// `sendfile(out, in, offset, count)`.
+    pub(super) fn sys_sendfile(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [out, input, offset_at, count, ..] = args;
+        if !self.files.get(input)?.readable() || !self.files.get(out)?.writable() {
+            return Err(Errno::BADF.into());
+        }
+        let mut offset = match offset_at {
+            0 => None,
+            _ => Some(check_offset(user::read_u64(hart, offset_at)?)?),
+        };
+        let want = count.min(CHUNK as u64) as usize;
+        let mut buffer = vec![0; want];
+        let got = self.read_host(input, &mut buffer, offset)?;
+        let sent = self.write_host(out, &buffer[..got], None)?;
+        if let Some(offset) = &mut offset {
+            user::write_u64(hart, offset_at, *offset + sent as u64)?;
+        }
+        Ok(sent as u64)
+    }
+}
+
+/// A file is about to be read or written: what shared mappings hold of it must be there, and what they hold will be
+/// old.
+fn reconcile(hart: &mut Hart) {
+    let (space, ram) = space_of(hart);
+    if space.reconcile(ram) {
+        hart.flush_tlb();
+    }
+}
+
+fn check_offset(offset: u64) -> Result<u64, Errno> {
+    // Room is left for the length of a transfer.
+    if offset > i64::MAX as u64 - MOST { Err(Errno::INVAL) } else { Ok(offset) }
+}
+
+fn read_from(host: &HostFile, buffer: &mut [u8], offset: Option<u64>, nonblocking: bool) -> Served<usize> {
+    loop {
+        let got = match offset {
+            Some(offset) => rustix::io::pread(host, &mut *buffer, offset),
+            None => rustix::io::read(host, &mut *buffer),
+        };
+        match got {
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) if host.is_pipe && !nonblocking => {
+                let what =
+                    "deadlock: the only thread reads from an empty pipe whose writing end it holds itself";
+                return Err(Stop::End(Verdict::Unsupported(what.into())));
+            }
+            other => return Ok(other?),
+        }
+    }
+}
+
+fn write_to(host: &HostFile, bytes: &[u8], offset: Option<u64>, nonblocking: bool) -> Served<usize> {
+    let mut done = 0;
+    loop {
+        let rest = &bytes[done..];
+        let wrote = match offset {
+            Some(offset) => rustix::io::pwrite(host, rest, offset + done as u64),
+            None => rustix::io::write(host, rest),
+        };
+        match wrote {
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) if host.is_pipe && !nonblocking => {
+                let what =
+                    "deadlock: the only thread writes to a full pipe whose reading end it holds itself";
+                return Err(Stop::End(Verdict::Unsupported(what.into())));
+            }
+            Ok(n) if host.is_pipe && !nonblocking && done + n < bytes.len() && n > 0 => done += n,
+            Ok(n) => return Ok(done + n),
+            Err(_) if done > 0 => return Ok(done),
+            Err(e) => return Err(e.into()),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What a guest process is given.
+
+use std::path::PathBuf;
+
+/// A folder of the host that the guest may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The folder. The guest sees it under the same name.
+    pub path: PathBuf,
+    /// Files in it may be written, made and removed.
+    pub writable: bool,
+}
+
+impl Grant {
+    /// Reads `PATH` (to read only) or `PATH:rw`, as `--dir` takes it.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let (path, writable) = match text.rsplit_once(':') {
+            Some((path, "rw")) => (path, true),
+            Some((path, "ro")) => (path, false),
+            _ => (text, false),
+        };
+        Grant { path: PathBuf::from(path), writable }
+    }
+}
+
+/// What the guest reads from file descriptor 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// The host's standard input.
+    #[default]
+    Inherit,
+    /// These bytes, then the end.
+    Bytes(Vec<u8>),
+}
+
+/// Where the guest's file descriptor 1 or 2 leads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// To the host's.
+    #[default]
+    Inherit,
+    /// To [`super::Process::stdout`] or [`super::Process::stderr`].
+    Capture,
+    /// Nowhere.
+    Discard,
+}
+
+/// What time the guest sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// The host's.
+    #[default]
+    Host,
+    /// One nanosecond an instruction, from a fixed date; sleeping takes no time. The same program then sees
+    /// the same time in every run.
+    Counted,
+}
+
+/// What the guest process is given.
+#[derive(Clone, Debug)]
+pub struct ProcessOptions {
+    /// `argv`, the program's name first.
+    pub args: Vec<Vec<u8>>,
+    /// `envp`.
+    pub env: Vec<Vec<u8>>,
+    /// The program's path as the guest is to see it (`AT_EXECFN`, `/proc/self/exe`); `argv[0]` if not given.
+    pub exe: Option<Vec<u8>>,
+    /// Absolute paths are looked up here first (`-L`): the interpreter and shared libraries. The guest
+    /// may read it.
+    pub sysroot: Option<PathBuf>,
+    /// Folders the guest may use (`--dir`). Without any it has its standard streams only.
+    pub dirs: Vec<Grant>,
+    /// The guest may do with files whatever the user may.
+    pub host_fs: bool,
+    /// Write each system call to standard error, as QEMU's `-strace` does.
+    pub strace: bool,
+    /// File descriptor 0.
+    pub stdin: Input,
+    /// File descriptor 1.
+    pub stdout: Output,
+    /// File descriptor 2.
+    pub stderr: Output,
+    /// Captured output past this many bytes (each stream) is refused with `ENOSPC`.
+    pub output_limit: usize,
+    /// Where `getrandom` and `AT_RANDOM` begin. Without a seed `getrandom` gives the host's randomness, as in
+    /// QEMU, and `AT_RANDOM` is always the same.
+    pub seed: Option<u64>,
+    /// The guest's clocks.
+    pub clock: Clock,
+    /// Bytes of stack (`-s`).
+    pub stack: u64,
+}
+
+impl Default for ProcessOptions {
+    fn default() -> Self {
+        ProcessOptions {
+            args: Vec::new(),
+            env: Vec::new(),
+            exe: None,
+            sysroot: None,
+            dirs: Vec::new(),
+            host_fs: false,
+            strace: false,
+            stdin: Input::default(),
+            stdout: Output::default(),
+            stderr: Output::default(),
+            output_limit: 64 << 20,
+            seed: None,
+            clock: Clock::default(),
+            stack: 8 << 20,
+        }
+    }
+}

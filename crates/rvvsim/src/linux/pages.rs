@@ -1,0 +1,149 @@
+//! The page table of the guest process, and the page frames it hands out.
+
+use crate::mem::{PAGE, Ram};
+
+/// The user half of Sv39.
+pub const USER_END: u64 = 1 << 38;
+
+/// May be read.
+pub const READ: u64 = 1;
+/// May be written.
+pub const WRITE: u64 = 2;
+/// May be executed.
+pub const EXEC: u64 = 4;
+/// There is a frame behind the page, whatever its permissions.
+const PRESENT: u64 = 8;
+/// The page was written, and a shared file wants to know.
+pub const DIRTY: u64 = 16;
+
+const FANOUT: usize = 512;
+const ROOT: usize = (USER_END >> 30) as usize;
+
+/// The entry of a page: where its frame is, and what may be done with it. Zero: there is none.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Entry(u64);
+
+impl Entry {
+    /// An entry for the frame at RAM offset `frame`.
+    pub fn new(frame: usize, permissions: u64) -> Self {
+        Entry(frame as u64 | permissions | PRESENT)
+    }
+
+    /// Whether there is a frame and all of `permissions` are given.
+    #[inline]
+    pub fn allows(self, permissions: u64) -> bool {
+        self.0 & (permissions | PRESENT) == permissions | PRESENT
+    }
+
+    /// Whether there is a frame.
+    pub fn present(self) -> bool {
+        self.0 & PRESENT != 0
+    }
+
+    /// Whether the page is marked as written.
+    pub fn dirty(self) -> bool {
+        self.0 & DIRTY != 0
+    }
+
+    /// The frame's RAM offset.
+    #[inline]
+    pub fn frame(self) -> usize {
+        (self.0 & !(PAGE - 1)) as usize
+    }
+}
+
+type Leaf = Box<[Entry; FANOUT]>;
+type Directory = Box<[Option<Leaf>; FANOUT]>;
+
+/// Three levels, as Sv39 has them.
+pub struct PageTable {
+    root: Box<[Option<Directory>; ROOT]>,
+}
+
+impl Default for PageTable {
+    fn default() -> Self {
+        PageTable { root: Box::new([const { None }; ROOT]) }
+    }
+}
+
+fn index(va: u64, level: u32) -> usize {
+    (va >> (12 + 9 * level)) as usize % FANOUT
+}
+
+impl PageTable {
+    /// The entry of the page of `va`.
+    #[inline]
+    pub fn get(&self, va: u64) -> Entry {
+        let directory = self.root.get((va >> 30) as usize).and_then(Option::as_ref);
+        let leaf = directory.and_then(|d| d[index(va, 1)].as_ref());
+        leaf.map_or(Entry::default(), |l| l[index(va, 0)])
+    }
+
+    /// Sets the entry of the page of `va`, which must be below [`USER_END`].
+    pub fn set(&mut self, va: u64, entry: Entry) {
+        let Some(slot) = self.root.get_mut((va >> 30) as usize) else { return };
+        let directory = slot.get_or_insert_with(|| Box::new([const { None }; FANOUT]));
+        let leaf = directory[index(va, 1)].get_or_insert_with(|| Box::new([Entry::default(); FANOUT]));
+        leaf[index(va, 0)] = entry;
+    }
+
+    /// Calls `f` with the address and entry of every page from `start` to `end` that has a frame. What was
+    /// never touched costs nothing.
+    pub fn for_each(&mut self, start: u64, end: u64, mut f: impl FnMut(u64, &mut Entry)) {
+        let mut va = start & !(PAGE - 1);
+        let end = end.min(USER_END);
+        while va < end {
+            let Some(directory) = self.root[(va >> 30) as usize].as_mut() else {
+                va = (va | ((1 << 30) - 1)) + 1;
+                continue;
+            };
+            let next = ((va | ((1 << 21) - 1)) + 1).min(end);
+            if let Some(leaf) = directory[index(va, 1)].as_mut() {
+                while va < next {
+                    let entry = &mut leaf[index(va, 0)];
+                    if entry.present() {
+                        f(va, entry);
+                    }
+                    va += PAGE;
+                }
+            }
+            va = next;
+        }
+    }
+}
+
+/// Hands out page frames of RAM: fresh ones in order, returned ones first.
+#[derive(Default)]
+pub struct Frames {
+    fresh: usize,
+    free: Vec<usize>,
+}
+
+impl Frames {
+    /// A frame of zeroes, or `None` when memory is used up.
+    pub fn take(&mut self, ram: &mut Ram) -> Option<usize> {
+        if let Some(frame) = self.free.pop() {
+            ram.bytes_mut()[frame..frame + PAGE as usize].fill(0);
+            return Some(frame);
+        }
+        let frame = self.fresh;
+        if frame + PAGE as usize > ram.len() {
+            return None;
+        }
+        self.fresh += PAGE as usize;
+        Some(frame)
+    }
+
+    /// Takes a frame back. Blocks decoded from it must die.
+    pub fn give(&mut self, ram: &mut Ram, frame: usize) {
+        if ram.has_code(frame) {
+            ram.note_write(frame, PAGE as usize);
+        }
+        self.free.push(frame);
+    }
+
+    /// Bytes that can still be taken.
+    pub fn available(&self, ram: &Ram) -> u64 {
+        (ram.len() - self.fresh.min(ram.len())) as u64 + self.free.len() as u64 * PAGE
+    }
+}

@@ -1,0 +1,146 @@
+//! Waiting for files: `ppoll` and `pselect6`.
+
+use super::files::{HostFile, Kind};
+use super::user;
+use super::{Process, Served, Stop};
+use crate::Hart;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use std::sync::Arc;
+
+const POLLIN: u16 = 1;
+const POLLOUT: u16 = 4;
+const POLLNVAL: u16 = 0x20;
+/// The host waits this long at most before the machine looks at its own limits again.
+const NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// One file asked for, by the guest's numbers.
+#[derive(Clone, Copy)]
+struct Question {
+    fd: i32,
+    wanted: u16,
+    answer: u16,
+}
+
+impl Process {
+    /// Fills in the answers; how many are not empty. Waits a moment if `nap`.
+    fn poll_once(&self, questions: &mut [Question], nap: bool) -> Result<usize, Errno> {
+        let mut hosts: Vec<(usize, Arc<HostFile>)> = Vec::new();
+        for (i, q) in questions.iter_mut().enumerate() {
+            q.answer = match q.fd {
+                ..0 => 0,
+                fd => match self.files.get(fd as u64) {
+                    Err(_) => POLLNVAL,
+                    Ok(file) => match &file.kind {
+                        Kind::Host(host) => {
+                            hosts.push((i, Arc::clone(host)));
+                            0
+                        }
+                        Kind::Capture(_) => q.wanted & POLLOUT,
+                        _ => q.wanted & (POLLIN | POLLOUT),
+                    },
+                },
+            };
+        }
+        let ready = questions.iter().any(|q| q.answer != 0);
+        let wait = if nap && !ready { NAP } else { Timespec { tv_sec: 0, tv_nsec: 0 } };
+        let mut polls: Vec<PollFd> = hosts
+            .iter()
+            .map(|(i, host)| PollFd::new(&**host, PollFlags::from_bits_truncate(questions[*i].wanted)))
+            .collect();
+        if !polls.is_empty() {
+            match rustix::event::poll(&mut polls, Some(&wait)) {
+                Err(Errno::INTR) | Ok(_) => {}
+                Err(e) => return Err(e),
+            }
+            let answers: Vec<u16> = polls.iter().map(|p| p.revents().bits()).collect();
+            for ((i, _), answer) in hosts.iter().zip(answers) {
+                questions[*i].answer = answer;
+            }
+        }
+        Ok(questions.iter().filter(|q| q.answer != 0).count())
+    }
+
+    /// Waits until something is ready or the time at `timeout` is up; how many are ready.
+    fn poll_or_wait(&mut self, hart: &mut Hart, questions: &mut [Question], timeout: u64) -> Served<usize> {
+        let ready = self.poll_once(questions, false)?;
+        if ready > 0 {
+            self.time.end_wait();
+            return Ok(ready);
+        }
+        let waits_on_host = questions
+            .iter()
+            .any(|q| q.fd >= 0 && self.files.get(q.fd as u64).is_ok_and(|f| f.host().is_some()));
+        if timeout == 0 && waits_on_host {
+            // Somebody outside may still write or read.
+            return match self.poll_once(questions, true)? {
+                0 => Err(Stop::Again),
+                ready => Ok(ready),
+            };
+        }
+        if self.wait_a_while(hart, timeout)? { Ok(0) } else { Err(Stop::Again) }
+    }
+
+    /// `ppoll(fds, count, timeout, mask, size)`.
+    pub(super) fn sys_ppoll(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [fds, count, timeout, ..] = args;
+        if count > super::files::MOST_FILES as u64 {
+            return Err(Errno::INVAL.into());
+        }
+        let mut questions = Vec::new();
+        for i in 0..count {
+            let bytes: [u8; 8] = user::read_array(hart, fds.wrapping_add(8 * i))?;
+            let [a, b, c, d, e, f, ..] = bytes;
+            let wanted = u16::from_le_bytes([e, f]);
+            questions.push(Question { fd: i32::from_le_bytes([a, b, c, d]), wanted, answer: 0 });
+        }
+        let ready = self.poll_or_wait(hart, &mut questions, timeout)?;
+        for (i, q) in questions.iter().enumerate() {
+            user::write(hart, fds.wrapping_add(8 * i as u64 + 6), &q.answer.to_le_bytes())?;
+        }
+        Ok(ready as u64)
+    }
+
+    /// `pselect6(count, read, write, except, timeout, mask)`.
+    pub(super) fn sys_pselect6(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [count, read, write, except, timeout, _] = args;
+        let count = (count as u32).min(super::files::MOST_FILES as u32);
+        let words = count.div_ceil(64) as usize;
+        let mut sets = [(read, Vec::new()), (write, Vec::new()), (except, Vec::new())];
+        for (at, bits) in &mut sets {
+            for i in 0..words {
+                bits.push(if *at == 0 { 0 } else { user::read_u64(hart, at.wrapping_add(8 * i as u64))? });
+            }
+        }
+        const ASKS: [u16; 3] = [POLLIN, POLLOUT, 2];
+        let has = |bits: &[u64], fd: u32| bits[fd as usize / 64] >> (fd % 64) & 1 == 1;
+        let mut questions = Vec::new();
+        for fd in 0..count {
+            let asked = sets.iter().zip(ASKS).filter(|((_, bits), _)| has(bits, fd));
+            let wanted = asked.fold(0, |wanted, (_, ask)| wanted | ask);
+            if wanted != 0 {
+                questions.push(Question { fd: fd as i32, wanted, answer: 0 });
+            }
+        }
+        self.poll_or_wait(hart, &mut questions, timeout)?;
+        if questions.iter().any(|q| q.answer & POLLNVAL != 0) {
+            return Err(Errno::BADF.into());
+        }
+        let mut total = 0;
+        // An error or the other side's end makes a file ready for reading and writing.
+        const READY: [u16; 3] = [POLLIN | 0x18, POLLOUT | 8, 2];
+        for ((at, bits), ready) in sets.iter().zip(READY) {
+            let mut answer = vec![0u64; words];
+            for q in questions.iter().filter(|q| q.answer & ready != 0 && has(bits, q.fd as u32)) {
+                answer[q.fd as usize / 64] |= 1 << (q.fd % 64);
+                total += 1;
+            }
+            if *at != 0 {
+                for (i, word) in answer.iter().enumerate() {
+                    user::write_u64(hart, at.wrapping_add(8 * i as u64), *word)?;
+                }
+            }
+        }
+        Ok(total)
+    }
+}

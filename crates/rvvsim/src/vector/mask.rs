@@ -1,0 +1,234 @@
+//! Vector mask instructions (manual, chapter "Vector Mask Instructions").
+
+use super::body::write_mask_word;
+use super::body::{
+    Index, Kernel, Map, begin, end, low_bits, mask_bits, register_bits, run_group, vl, write_group,
+};
+use super::element::{Element, by_sew};
+use super::legality::{Eew, Shape};
+use super::{Entry, Run, VInst};
+use crate::Hart;
+use crate::trap::Exec;
+use rvv_isa::{Op, Sew};
+use std::marker::PhantomData;
+
+/// A logical operation on 64 mask elements at once: `a` of `vs2`, `b` of `vs1`.
+trait Logical {
+    fn apply(a: u64, b: u64) -> u64;
+}
+
+macro_rules! logical {
+    ($($name:ident($a:ident, $b:ident) = $body:expr;)*) => {$(
+        /// norm:vmand_vmnand_vmandn_vmxor_vmor_vmnor_vmorn_vmxnor_op
+        struct $name;
+        impl Logical for $name {
+            #[inline(always)]
+            fn apply($a: u64, $b: u64) -> u64 {
+                $body
+            }
+        }
+    )*};
+}
+
+logical! {
+    Vmand(a, b) = a & b;
+    Vmnand(a, b) = !(a & b);
+    Vmandn(a, b) = a & !b;
+    Vmxor(a, b) = a ^ b;
+    Vmor(a, b) = a | b;
+    Vmnor(a, b) = !(a | b);
+    Vmorn(a, b) = a | !b;
+    Vmxnor(a, b) = !(a ^ b);
+}
+
+fn logical<O: Logical>(hart: &mut Hart, vi: &VInst) -> Exec {
+    begin(hart, vi)?;
+    let v = &mut hart.v;
+    let (vstart, vl) = (v.vstart as usize, vl(v, vi));
+    if vstart < vl {
+        let mut word = vstart - vstart % 64;
+        while word < vl {
+            let a = register_bits::<64>(&v.regs, vi.vs2 as usize, word);
+            let b = register_bits::<64>(&v.regs, vi.vs1 as usize, word);
+            let body = low_bits(vl - word) & !low_bits(vstart.saturating_sub(word));
+            write_mask_word(v, vi, word, O::apply(a, b), body, 0);
+            word += 64;
+        }
+        v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
+    }
+    end(hart);
+    Ok(())
+}
+
+/// Each 64 elements of the mask `vs2`, with which of them are active, and the index of the first.
+#[inline(always)]
+fn words<'a>(hart: &'a Hart, vi: &'a VInst) -> impl Iterator<Item = (usize, u64, u64)> + 'a {
+    let (regs, vl) = (&hart.v.regs, vl(&hart.v, vi));
+    (0..vl).step_by(64).map(move |word| {
+        let mask = if vi.masked { mask_bits::<64>(regs, word) } else { !0 };
+        (word, register_bits::<64>(regs, vi.vs2 as usize, word), mask & low_bits(vl - word))
+    })
+}
+
+/// These instructions start from element 0 only.
+fn require_vstart_0(hart: &Hart, vi: &VInst, rule: &'static str) -> Exec {
+    if hart.v.vstart == 0 { Ok(()) } else { Err(vi.illegal(rule)) }
+}
+
+/// norm:vcpop_op
+fn vcpop(hart: &mut Hart, vi: &VInst) -> Exec {
+    require_vstart_0(hart, vi, "norm:vcpop_vstart_n0_ill: vcpop.m with vstart that is not zero")?;
+    let count: u32 = words(hart, vi).map(|(_, bits, active)| (bits & active).count_ones()).sum();
+    hart.set_x(vi.inst.rd, u64::from(count));
+    end(hart);
+    Ok(())
+}
+
+/// norm:vfirst_op
+fn vfirst(hart: &mut Hart, vi: &VInst) -> Exec {
+    require_vstart_0(hart, vi, "norm:vfirst_vstart_n0_ill: vfirst.m with vstart that is not zero")?;
+    let first = words(hart, vi)
+        .find(|(_, bits, active)| bits & active != 0)
+        .map_or(u64::MAX, |(word, bits, active)| word as u64 + u64::from((bits & active).trailing_zeros()));
+    hart.set_x(vi.inst.rd, first);
+    end(hart);
+    Ok(())
+}
+
+/// What `vmsbf`, `vmsif` and `vmsof` set around the first set bit.
+trait Around {
+    const RULE: &'static str;
+    /// In a word before the one with the first set bit.
+    const BEFORE: u64;
+    /// In the word where bit `i` is the first set one.
+    fn at(i: u32) -> u64;
+}
+
+struct Before;
+struct Including;
+struct Only;
+
+impl Around for Before {
+    const RULE: &'static str = "norm:vmsbf_vstart_n0_ill: vmsbf.m with vstart that is not zero";
+    const BEFORE: u64 = !0;
+    fn at(i: u32) -> u64 {
+        (1 << i) - 1
+    }
+}
+
+impl Around for Including {
+    const RULE: &'static str = "norm:vmsif_vstart_n0_ill: vmsif.m with vstart that is not zero";
+    const BEFORE: u64 = !0;
+    fn at(i: u32) -> u64 {
+        (1 << i) - 1 | 1 << i
+    }
+}
+
+impl Around for Only {
+    const RULE: &'static str = "norm:vmsof_vstart_n0_ill: vmsof.m with vstart that is not zero";
+    const BEFORE: u64 = 0;
+    fn at(i: u32) -> u64 {
+        1 << i
+    }
+}
+
+/// norm:vmsbf_op, norm:vmsif_op, norm:vmsof_op
+fn set_around_first<O: Around>(hart: &mut Hart, vi: &VInst) -> Exec {
+    require_vstart_0(hart, vi, O::RULE)?;
+    let vl = vl(&hart.v, vi);
+    let mut found = false;
+    for word in (0..vl).step_by(64) {
+        let body = low_bits(vl - word);
+        let active = if vi.masked { body & mask_bits::<64>(&hart.v.regs, word) } else { body };
+        let source = active & register_bits::<64>(&hart.v.regs, vi.vs2 as usize, word);
+        let bits = match source {
+            _ if found => 0,
+            0 => O::BEFORE,
+            _ => O::at(source.trailing_zeros()),
+        };
+        found |= source != 0;
+        write_mask_word(&mut hart.v, vi, word, bits, active, body & !active);
+    }
+    if vl > 0 {
+        hart.v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
+    }
+    end(hart);
+    Ok(())
+}
+
+/// norm:viota_op: the number of set bits so far, of active elements. The sum keeps its low SEW bits.
+struct Viota<T> {
+    vs2: usize,
+    sum: u64,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Kernel for Viota<T> {
+    type D = T;
+
+    #[inline(always)]
+    fn block<const N: usize>(&mut self, regs: &[u8], first: usize, active: u64) -> [T; N] {
+        let bits = register_bits::<N>(regs, self.vs2, first) & active;
+        let mut result = [T::ZERO; N];
+        for (i, lane) in result.iter_mut().enumerate() {
+            *lane = T::from_u64(self.sum);
+            self.sum += bits >> i & 1;
+        }
+        result
+    }
+}
+
+fn viota<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
+    require_vstart_0(hart, vi, "norm:viota_vstart_n0_ill: viota.m with vstart that is not zero")?;
+    write_group(&mut hart.v, vi, &mut Viota::<T> { vs2: vi.vs2 as usize, sum: 0, element: PhantomData });
+    end(hart);
+    Ok(())
+}
+
+/// norm:vid_op
+fn vid<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
+    run_group(hart, vi, Map((Index::<T>(PhantomData),), |i| i))
+}
+
+/// The rows of the chapter.
+pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
+    let logical_row = |run| Entry { shape: Shape::new(Eew::Mask, Eew::Mask, Eew::Mask), run };
+    let to_x = |run| Entry { shape: Shape::new(Eew::Absent, Eew::Mask, Eew::Absent), run };
+    let around = |run, rule| {
+        let shape = Shape::new(Eew::Mask, Eew::Mask, Eew::Absent).apart_vs2(rule).apart_v0(rule);
+        Entry { shape, run }
+    };
+    Some(match op {
+        Op::VmandMm => logical_row(logical::<Vmand> as Run),
+        Op::VmnandMm => logical_row(logical::<Vmnand>),
+        Op::VmandnMm => logical_row(logical::<Vmandn>),
+        Op::VmxorMm => logical_row(logical::<Vmxor>),
+        Op::VmorMm => logical_row(logical::<Vmor>),
+        Op::VmnorMm => logical_row(logical::<Vmnor>),
+        Op::VmornMm => logical_row(logical::<Vmorn>),
+        Op::VmxnorMm => logical_row(logical::<Vmxnor>),
+        Op::VcpopM => to_x(vcpop as Run),
+        Op::VfirstM => to_x(vfirst),
+        Op::VmsbfM => around(
+            set_around_first::<Before> as Run,
+            "norm:vmsbf_vreg_constr: the destination of vmsbf.m overlaps the source or the mask",
+        ),
+        Op::VmsifM => around(
+            set_around_first::<Including>,
+            "norm:vmsif_vreg_constr: the destination of vmsif.m overlaps the source or the mask",
+        ),
+        Op::VmsofM => around(
+            set_around_first::<Only>,
+            "norm:vmsof_vreg_constr: the destination of vmsof.m overlaps the source or the mask",
+        ),
+        Op::ViotaM => {
+            let rule = "norm:viota_vreg_constr: the destination of viota.m overlaps the source or the mask";
+            let shape = Shape::new(Eew::Sew, Eew::Mask, Eew::Absent).apart_vs2(rule).apart_v0(rule);
+            Entry { shape, run: by_sew!(all sew, viota::<U>) }
+        }
+        Op::VidV => {
+            Entry { shape: Shape::new(Eew::Sew, Eew::Absent, Eew::Absent), run: by_sew!(all sew, vid::<U>) }
+        }
+        _ => return None,
+    })
+}
