@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use testsuite::lockstep::What;
 use testsuite::peer::{SPIKE_ISA, Spike};
 use testsuite::{cases, golden, lockstep, program};
 
@@ -60,6 +61,9 @@ enum Command {
         /// Seed of the first stream
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Compare the lines of the two commit logs letter by letter, too
+        #[arg(long)]
+        lines: bool,
     },
 }
 
@@ -70,8 +74,9 @@ fn main() -> ExitCode {
             testsuite::vmatrix::command::main(spike.as_deref(), record, &op, vlen)
         }
         Command::Record { spike, spike_isa, only } => record(&Spike { path: spike, isa: spike_isa }, &only),
-        Command::Lockstep { spike, spike_isa, count, seed } => {
-            lockstep(&Spike { path: spike, isa: spike_isa }, count, seed)
+        Command::Lockstep { spike, spike_isa, count, seed, lines } => {
+            let what = if lines { What::Lines } else { What::State };
+            lockstep(&Spike { path: spike, isa: spike_isa }, count, seed, what)
         }
     };
     match done {
@@ -84,10 +89,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn lockstep(spike: &Spike, count: u64, seed: u64) -> Result<bool, Box<dyn std::error::Error>> {
+fn lockstep(spike: &Spike, count: u64, seed: u64, what: What) -> Result<bool, Box<dyn std::error::Error>> {
     let folder = Scratch::new("lockstep")?;
     let terminal = std::io::stderr().is_terminal();
-    let report = lockstep::against_spike(spike, count, seed, &folder.0, |report| {
+    let report = lockstep::against_spike(spike, count, seed, what, &folder.0, |report| {
         if terminal {
             eprint!("\r{} instructions, {} differences", report.compared, report.differences.len());
         }

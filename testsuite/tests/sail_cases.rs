@@ -25,7 +25,9 @@ static FOUND: LazyLock<Vec<Op>> = LazyLock::new(|| {
 
 fn is_judged(group: &Group) -> bool {
     // What depends on the pc is the business of lockstep.
-    compare::is_register_only(group) && group.inst.op != Op::Auipc && Sail::covers(group.inst.raw, group.inst.len)
+    compare::is_register_only(group)
+        && group.inst.op != Op::Auipc
+        && Sail::covers(group.inst.raw, group.inst.len)
 }
 
 #[test]

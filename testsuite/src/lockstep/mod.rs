@@ -1,7 +1,9 @@
 //! Random streams of instructions, compared with another model after every one.
 
+pub mod commit;
 pub mod stream;
 
+use self::commit::{Commit, Shadow};
 use crate::peer::{self, Ended, PeerError, Spike};
 use crate::program::RAM;
 use rvv_isa::csr;
@@ -15,6 +17,15 @@ use std::time::Duration;
 /// Instructions in the loop of a stream, and rounds: long enough that Spike's start does not count.
 const LENGTH: usize = 10_000;
 const ROUNDS: u64 = 8;
+
+/// What to compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// The registers, flags and memory, after each instruction.
+    State,
+    /// The lines of our own commit log, too, letter by letter.
+    Lines,
+}
 
 /// Where two models part.
 #[derive(Clone, Debug)]
@@ -45,6 +56,7 @@ pub fn against_spike(
     spike: &Spike,
     count: u64,
     seed: u64,
+    what: What,
     folder: &Path,
     mut progress: impl FnMut(&Report),
 ) -> Result<Report, PeerError> {
@@ -57,13 +69,19 @@ pub fn against_spike(
         }
         let recipe =
             stream::Recipe { ops: ops.clone(), csrs: csrs.clone(), length: LENGTH, rounds: ROUNDS, seed };
-        one(spike, &recipe, folder, &mut report)?;
+        one(spike, &recipe, what, folder, &mut report)?;
         progress(&report);
     }
     Ok(report)
 }
 
-fn one(spike: &Spike, recipe: &stream::Recipe, folder: &Path, report: &mut Report) -> Result<(), PeerError> {
+fn one(
+    spike: &Spike,
+    recipe: &stream::Recipe,
+    what: What,
+    folder: &Path,
+    report: &mut Report,
+) -> Result<(), PeerError> {
     let stream = stream::generate(recipe);
     let (elf, log) = (folder.join("stream.elf"), folder.join("commits.log"));
     let io = |path: &Path| {
@@ -82,15 +100,23 @@ fn one(spike: &Spike, recipe: &stream::Recipe, folder: &Path, report: &mut Repor
     let commits = BufReader::new(std::fs::File::open(&log).map_err(io(&log))?).lines();
     let failed = |why: String| PeerError::Failed { program: "rvvsim".into(), why };
     let mut machine = start(&stream.elf).map_err(failed)?;
-    let entry = format!("{RAM:#018x}");
+    let entry = format!("{RAM:#018x} (");
+    let mut shadow = Shadow::of(&machine.hart);
     let mut recent: Vec<String> = Vec::new();
     let mut ours = String::new();
     let mut after = 0;
     for line in commits.skip_while(|line| line.as_ref().is_ok_and(|l| !l.contains(&entry))) {
         let theirs = line.map_err(io(&log))?;
-        step(&mut machine, &mut ours);
-        if ours.trim_end() != theirs.trim_end() {
-            let text = format!("{}\n< {theirs}\n> {}", recent.join("\n"), ours.trim_end());
+        let Some(commit) = Commit::parse(&theirs) else { continue };
+        let pc = step(&mut machine, &mut ours);
+        let mut difference = shadow.compare(&commit, &machine.hart);
+        if commit.pc != pc {
+            difference = Some(format!("pc: ours {pc:#x}"));
+        } else if what == What::Lines && ours.trim_end() != theirs.trim_end() {
+            difference = Some("the line".into());
+        }
+        if let Some(why) = difference {
+            let text = format!("{}\n< {theirs}\n> {}\n{why}", recent.join("\n"), ours.trim_end());
             report.differences.push(Difference { seed: recipe.seed, after, text });
             return Ok(());
         }
@@ -122,18 +148,22 @@ fn start(elf: &[u8]) -> Result<Machine, String> {
     Err("the reset code does not reach the program".into())
 }
 
-/// Executes until an instruction retires, and leaves its line in `line`.
-fn step(machine: &mut Machine, line: &mut String) {
+/// Executes until an instruction retires, leaves its line in `line`, and returns its address.
+fn step(machine: &mut Machine, line: &mut String) -> u64 {
     line.clear();
+    let mut pc = machine.hart.pc;
+    // An instruction that traps has no line; its handler's first has.
     for _ in 0..4 {
+        pc = machine.hart.pc;
         let stop = trace::step(&mut machine.engine, &mut machine.hart, line);
-        if let Stop::Trap(trap) = stop {
-            if machine.hart.take_trap(&trap).is_err() {
-                line.push_str("a trap that has no handler");
-            }
+        if let Stop::Trap(trap) = stop
+            && machine.hart.take_trap(&trap).is_err()
+        {
+            line.push_str("a trap that has no handler");
         }
         if !line.is_empty() {
-            return;
+            break;
         }
     }
+    pc
 }

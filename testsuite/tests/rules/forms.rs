@@ -81,7 +81,8 @@ fn has(op: Op, operand: &str) -> bool {
 }
 
 fn number(name: &str) -> u32 {
-    let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+    let digits: String =
+        name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
     digits.parse().expect("a number in the name")
 }
 
@@ -153,7 +154,8 @@ fn form(op: Op) -> Form {
         vd: (has(op, "vd") || store).then_some(vd),
         vs2: has(op, "vs2").then_some(vs2),
         vs1: has(op, "vs1").then_some(vs1),
-        reads_vd: fused || (crypto && base != "vaeskf1" && base != "vsm4k" && base != "vsm3me" && !bit_manipulation),
+        reads_vd: fused
+            || (crypto && base != "vaeskf1" && base != "vsm4k" && base != "vsm3me" && !bit_manipulation),
         maskable: has(op, "vm"),
         carry,
         float,
@@ -229,7 +231,10 @@ impl Form {
     pub fn restartable(&self) -> bool {
         let base = self.name();
         let no = base.contains("red")
-            || matches!(base, "vcpop.m" | "vfirst.m" | "vmsbf.m" | "vmsif.m" | "vmsof.m" | "viota.m" | "vcompress.vm");
+            || matches!(
+                base,
+                "vcpop.m" | "vfirst.m" | "vmsbf.m" | "vmsif.m" | "vmsof.m" | "viota.m" | "vcompress.vm"
+            );
         !no
     }
 

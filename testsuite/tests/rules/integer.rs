@@ -29,7 +29,8 @@ fn compare(lab: &mut Lab, form: &Form, random: &mut Random) {
     lab.hart.v.vxrm = random.below(4) as u8;
     lab.hart.v.vxsat = random.below(4) == 0;
     let name = form.name();
-    let unsigned = ["vs", "vn"].iter().any(|p| name.starts_with(p)) && !name.starts_with("vsadd") || name.starts_with("vw");
+    let unsigned = ["vs", "vn"].iter().any(|p| name.starts_with(p)) && !name.starts_with("vsadd")
+        || name.starts_with("vw");
     let imm = if name == "vror.vi" {
         random.below(64) as i32
     } else if unsigned && !name.starts_with("vms") {
@@ -47,9 +48,16 @@ fn compare(lab: &mut Lab, form: &Form, random: &mut Random) {
         for (i, (g, w)) in got.v.iter().zip(&want.v).enumerate() {
             let vlenb = lab.hart.v.vlenb;
             assert_eq!(
-                g, w,
+                g,
+                w,
                 "{} under {}, vl={} vstart={} vxrm={}: v{} byte {}",
-                show(ins), before.vtype, before.vl, before.vstart, before.vxrm, i / vlenb, i % vlenb
+                show(ins),
+                before.vtype,
+                before.vl,
+                before.vstart,
+                before.vxrm,
+                i / vlenb,
+                i % vlenb
             );
         }
         panic!("{} under {}: vxsat {} (want {})", show(ins), before.vtype, got.vxsat, want.vxsat);
@@ -157,7 +165,10 @@ fn vadc_and_vsbc_are_reserved_with_vd_v0_and_unmasked() {
     let mut lab = Lab::new(128);
     lab.set(8, Lmul::M1);
     for name in ["vadc.vvm", "vadc.vxm", "vadc.vim", "vsbc.vvm", "vsbc.vxm"] {
-        lab.cites(ins(name).vd(0).vs2(VS2).vs1(if name.ends_with("vvm") { VS1 } else { 0 }), "vadc_vsbc_vd_v0_rsv");
+        lab.cites(
+            ins(name).vd(0).vs2(VS2).vs1(if name.ends_with("vvm") { VS1 } else { 0 }),
+            "vadc_vsbc_vd_v0_rsv",
+        );
         lab.illegal_word(ins(name).vd(VD).vs2(VS2).word() | 1 << 25);
     }
     // The carry-out forms may write v0.
@@ -178,7 +189,11 @@ fn compares_may_write_v0_and_then_are_anded_with_the_mask() {
 fn vmerge_writes_all_body_elements_from_one_or_the_other() {
     let mut lab = Lab::new(128);
     lab.set(16, Lmul::M1).vl(4).vstart(1).mask(0, 0b0101);
-    lab.puts(VD, 16, &[90, 91, 92, 93, 94]).puts(VS2, 16, &[1, 2, 3, 4, 5]).puts(VS1, 16, &[11, 12, 13, 14, 15]);
+    lab.puts(VD, 16, &[90, 91, 92, 93, 94]).puts(VS2, 16, &[1, 2, 3, 4, 5]).puts(
+        VS1,
+        16,
+        &[11, 12, 13, 14, 15],
+    );
     lab.ok(ins("vmerge.vvm").vd(VD).vs2(VS2).vs1(VS1));
     assert_eq!(lab.gets(VD, 16, 5), [90, 2, 13, 4, 94]);
     lab.x(SCALAR, 0xffff_1234);
@@ -297,7 +312,13 @@ fn vxsat_is_not_set_by_elements_that_are_not_active() {
         // All saturate, but for elements 1 to 6.
         for i in 0..16 {
             let quiet = (1..7).contains(&i);
-            let (a, b) = if quiet { (0, 0) } else if name.starts_with("vssubu") { (0, 1) } else { (0x80, 0x80) };
+            let (a, b) = if quiet {
+                (0, 0)
+            } else if name.starts_with("vssubu") {
+                (0, 1)
+            } else {
+                (0x80, 0x80)
+            };
             let (a, b) = if !quiet && name == "vssub.vv" { (0x80, 1) } else { (a, b) };
             if name.starts_with("vn") {
                 lab.put(VS2, 16, i, if quiet { 0 } else { 0x8000 }).put(VS1, 8, i, 0);

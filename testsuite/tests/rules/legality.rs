@@ -60,7 +60,11 @@ fn every_operand_of_every_instruction_must_be_aligned_to_its_emul() {
                         Width::Sew => "vreg_offgroup_lmul8_rsv",
                         _ => "emul_offgroup_rsv",
                     };
-                    assert!(why.starts_with(&format!("norm:{rule}: ")), "{} e{sew},{lmul}: {why}", form.name());
+                    assert!(
+                        why.starts_with(&format!("norm:{rule}: ")),
+                        "{} e{sew},{lmul}: {why}",
+                        form.name()
+                    );
                     count += 1;
                 }
             }
@@ -109,7 +113,10 @@ fn emul_above_8_is_reserved() {
     lab.cites(ins("vrgatherei16.vv").vd(VD).vs2(VS2).vs1(VS1), "emul_rsv");
     lab.set(32, Lmul::M8);
     for name in ["vfwadd.vv", "vfwadd.wv", "vfncvt.f.f.w", "vfwcvt.f.f.v"] {
-        lab.cites(ins(name).vd(VD).vs2(VS2).vs1(ins(name).0.rs1.max(if name.contains("cvt") { 0 } else { VS1 })), "emul_rsv");
+        lab.cites(
+            ins(name).vd(VD).vs2(VS2).vs1(ins(name).0.rs1.max(if name.contains("cvt") { 0 } else { VS1 })),
+            "emul_rsv",
+        );
     }
 }
 
@@ -156,7 +163,10 @@ fn memory_emul_out_of_range_is_reserved() {
             let emul = eew.ilog2() as i32 - sew.ilog2() as i32 + lmul.log2();
             for name in ["vle#.v", "vse#.v", "vlse#.v", "vsse#.v", "vle#ff.v", "vluxei#.v", "vsoxei#.v"] {
                 lab.set(sew, lmul).vl(0);
-                let ins = ins(&name.replace('#', &eew.to_string())).vd(VD).rs1(10).rs2(if name.contains("xei") { 16 } else { 11 });
+                let ins = ins(&name.replace('#', &eew.to_string()))
+                    .vd(VD)
+                    .rs1(10)
+                    .rs2(if name.contains("xei") { 16 } else { 11 });
                 if (-3..=3).contains(&emul) {
                     lab.ok(ins);
                     good += 1;
@@ -192,8 +202,11 @@ fn memory_eew_that_is_not_supported_is_reserved() {
 fn memory_mew_and_reserved_widths_modes_and_nf_are_illegal() {
     let mut lab = Lab::new(128);
     lab.set(8, Lmul::M1).vl(1).x(10, DATA);
-    for name in ["vle8.v", "vse8.v", "vlse8.v", "vluxei8.v", "vlm.v", "vsm.v", "vl1re8.v", "vs1r.v", "vle8ff.v"] {
-        let word = ins(name).vd(VD).rs1(10).vs2(if name.contains("xei") { 16 } else { ins(name).0.rs2 }).word();
+    for name in
+        ["vle8.v", "vse8.v", "vlse8.v", "vluxei8.v", "vlm.v", "vsm.v", "vl1re8.v", "vs1r.v", "vle8ff.v"]
+    {
+        let word =
+            ins(name).vd(VD).rs1(10).vs2(if name.contains("xei") { 16 } else { ins(name).0.rs2 }).word();
         lab.run_word(word).unwrap();
         lab.illegal_word(word | 1 << 28);
     }
@@ -258,7 +271,13 @@ fn segments_fit_in_8_registers_and_below_v32() {
                     // The indices stay out of the way.
                     let registers = u32::from(group) * u32::from(fields);
                     let end = u32::from(vd) + registers;
-                    let vs2 = if !indexed { 11 } else if vd >= 8 { 0 } else { 24 };
+                    let vs2 = if !indexed {
+                        11
+                    } else if vd >= 8 {
+                        0
+                    } else {
+                        24
+                    };
                     let ins = ins(name).vd(vd).rs1(10).rs2(vs2).fields(fields);
                     if registers > 8 {
                         lab.cites(ins, "emul_nfields_rsv");
@@ -320,7 +339,9 @@ fn encodings_without_a_mask_or_with_a_fixed_register_have_no_others() {
     for form in forms::all() {
         let fields = |field| form.op.info().operands.iter().any(|o| o.fields().contains(&field));
         let word = form.ins().word();
-        let is_free = form.maskable || form.carry || ["vmadc.", "vmsbc.", "vmv.v.", "vfmv.v."].iter().any(|p| form.name().starts_with(p));
+        let is_free = form.maskable
+            || form.carry
+            || ["vmadc.", "vmsbc.", "vmv.v.", "vfmv.v."].iter().any(|p| form.name().starts_with(p));
         if !is_free {
             // vm=1 is all there is; vmerge's vm=1 is vmv.v, and so on.
             let other = word ^ 1 << 25;

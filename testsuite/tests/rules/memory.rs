@@ -25,7 +25,9 @@ fn transfer(lab: &Lab, form: &Form, ins: Ins) -> Transfer {
     let fields = usize::from(ins.0.nf) + 1;
     match form.vd {
         Some(Width::Mask) => Transfer { eew: 8, evl: vl.div_ceil(8), group: 1, fields: 1 },
-        Some(Width::Registers(n)) => Transfer { eew: 8, evl: n as usize * vlenb, group: n as usize, fields: 1 },
+        Some(Width::Registers(n)) => {
+            Transfer { eew: 8, evl: n as usize * vlenb, group: n as usize, fields: 1 }
+        }
         _ => {
             let eew = form.eew(sew.bits());
             Transfer { eew, evl: vl, group: form.registers(sew.bits(), lmul) as usize, fields }
@@ -40,7 +42,9 @@ fn address(lab: &Lab, form: &Form, ins: Ins, t: &Transfer, i: usize) -> u64 {
     let name = form.name();
     let offset = match form.vs2 {
         Some(Width::Bits(n)) => lab.get(ins.0.rs2, n, i),
-        _ if name.starts_with("vls") || name.starts_with("vss") => (lab.hart.x[ins.0.rs2]).wrapping_mul(i as u64),
+        _ if name.starts_with("vls") || name.starts_with("vss") => {
+            (lab.hart.x[ins.0.rs2]).wrapping_mul(i as u64)
+        }
         _ => size * i as u64,
     };
     base.wrapping_add(offset)
@@ -53,7 +57,8 @@ fn model(lab: &Lab, form: &Form, ins: Ins) -> (Vec<u8>, Vec<u8>) {
     let vlenb = lab.hart.v.vlenb;
     let t = transfer(lab, form, ins);
     // Whole registers: in elements of the encoded width, which vstart counts.
-    let start = lab.hart.v.vstart as usize * if let Some(Width::Registers(_)) = form.vd { whole_eew(form) / 8 } else { 1 };
+    let start = lab.hart.v.vstart as usize
+        * if let Some(Width::Registers(_)) = form.vd { whole_eew(form) / 8 } else { 1 };
     for i in start..t.evl {
         if form.maskable && !ins.0.vm && !lab.bit(0, i) {
             continue;
@@ -140,7 +145,8 @@ fn one_transfer(lab: &mut Lab, form: &Form, sew: u32, lmul: Lmul, random: &mut R
         }
     }
     let (v, memory) = model(lab, form, ins);
-    let context = format!("{} under {}, vl={vl} vstart={vstart} VLEN {}", show(ins), lab.hart.v.vtype, lab.vlen());
+    let context =
+        format!("{} under {}, vl={vl} vstart={vstart} VLEN {}", show(ins), lab.hart.v.vtype, lab.vlen());
     lab.ok(ins);
     assert!(lab.state().v == v, "{context}: registers");
     assert!(lab.at(DATA, WINDOW) == memory, "{context}: memory");
@@ -206,7 +212,10 @@ fn mask_loads_and_stores_move_ceil_vl_8_bytes() {
                     assert_eq!(got, 0x11);
                 } else {
                     // vta=0, and yet agnostic.
-                    assert!(got == 0xff || got == 0x11 && matches!(tail, Agnostic::Random(_)), "{tail:?} {got:x}");
+                    assert!(
+                        got == 0xff || got == 0x11 && matches!(tail, Agnostic::Random(_)),
+                        "{tail:?} {got:x}"
+                    );
                 }
             }
             lab.put_at(DATA, &[0; 16]);
@@ -329,7 +338,11 @@ fn indexed_segment_loads_keep_destination_and_indices_apart() {
 fn ordered_indexed_stores_write_in_element_order() {
     for name in ["vsoxei8.v", "vsuxei8.v"] {
         let mut lab = Lab::new(128);
-        lab.set(16, Lmul::M1).vl(4).puts(VS2, 8, &[0, 1, 1, 0]).puts(VD, 16, &[0x1111, 0x2222, 0x3333, 0x4444]).x(10, DATA);
+        lab.set(16, Lmul::M1)
+            .vl(4)
+            .puts(VS2, 8, &[0, 1, 1, 0])
+            .puts(VD, 16, &[0x1111, 0x2222, 0x3333, 0x4444])
+            .x(10, DATA);
         lab.ok(ins(name).vd(VD).vs2(VS2).rs1(10));
         assert_eq!(lab.at(DATA, 3), [0x44, 0x44, 0x33], "{name}");
     }

@@ -98,7 +98,13 @@ pub fn integer(name: &str, e: Element) -> Option<(i128, bool)> {
         "vmsle" => i128::from(sa <= sb),
         "vmsgtu" => i128::from(ua > ub),
         "vmsgt" => i128::from(sa > sb),
-        "vmerge" => if e.c { ub } else { ua },
+        "vmerge" => {
+            if e.c {
+                ub
+            } else {
+                ua
+            }
+        }
         "vmv" if suffix.starts_with("v.") => ub,
         "vmacc" => sa * sb + sd,
         "vnmsac" => sd - sa * sb,

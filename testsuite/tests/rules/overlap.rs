@@ -38,8 +38,19 @@ fn may_overlap(vd: Group, source: Group) -> bool {
 #[test]
 fn destination_may_overlap_a_source_of_other_eew_only_in_the_allowed_parts() {
     let mut lab = Lab::new(128);
-    let names = ["vwadd.vx", "vwaddu.wx", "vnsrl.wx", "vnclip.wi", "vzext.vf2", "vsext.vf4", "vzext.vf8", "vmseq.vx", "vmadc.vx"];
-    let more = ["vfwcvt.x.f.v", "vfncvt.f.x.w", "vmfeq.vf", "vfwadd.vf", "vluxei16.v", "vloxei8.v", "vadd.vx"];
+    let names = [
+        "vwadd.vx",
+        "vwaddu.wx",
+        "vnsrl.wx",
+        "vnclip.wi",
+        "vzext.vf2",
+        "vsext.vf4",
+        "vzext.vf8",
+        "vmseq.vx",
+        "vmadc.vx",
+    ];
+    let more =
+        ["vfwcvt.x.f.v", "vfncvt.f.x.w", "vmfeq.vf", "vfwadd.vf", "vluxei16.v", "vloxei8.v", "vadd.vx"];
     let (mut legal, mut overlaps, mut reserved) = (0, 0, 0);
     for name in names.iter().chain(&more) {
         let form = forms::all().into_iter().find(|f| f.name() == *name).expect("a form");
@@ -235,7 +246,9 @@ fn slides_gathers_compress_and_mask_scans_keep_vd_and_sources_apart() {
         ] {
             lab.set(16, lmul).vl(1);
             let vv = name.ends_with("vv") || name.ends_with("vm");
-            let ins = |vd: u8, vs2: u8, vs1: u8| ins(name).vd(vd).vs2(vs2).vs1(if vv { vs1 } else { ins(name).0.rs1 });
+            let ins = |vd: u8, vs2: u8, vs1: u8| {
+                ins(name).vd(vd).vs2(vs2).vs1(if vv { vs1 } else { ins(name).0.rs1 })
+            };
             lab.ok(ins(8, 16, 24));
             lab.cites(ins(8, 8, 24), rule);
             if vv {

@@ -41,7 +41,8 @@ impl Case<'_> {
     fn fate(&self, i: usize) -> Fate {
         let State { vl, vstart, v, .. } = self.before;
         let (vl, vstart) = (*vl as usize, *vstart as usize);
-        let bit = |register: usize, i: usize| v[register * self.vlen as usize / 8 + i / 8] >> (i % 8) & 1 == 1;
+        let bit =
+            |register: usize, i: usize| v[register * self.vlen as usize / 8 + i / 8] >> (i % 8) & 1 == 1;
         let vl = match (self.form.vd, self.form.name()) {
             (Some(Width::Element | Width::WideElement), _) => vl.min(1),
             (_, "vlm.v") => vl.div_ceil(8),
@@ -49,7 +50,8 @@ impl Case<'_> {
             (Some(Width::Registers(n)), _) => (n * self.vlen) as usize,
             _ => vl,
         };
-        let offset = if self.form.name() == "vslideup.vx" { self.before.x[usize::from(SCALAR)] as usize } else { 0 };
+        let offset =
+            if self.form.name() == "vslideup.vx" { self.before.x[usize::from(SCALAR)] as usize } else { 0 };
         // The result of a reduction is written whatever the mask says.
         let scalar_result = matches!(self.form.vd, Some(Width::Element | Width::WideElement));
         match i {
@@ -105,7 +107,10 @@ fn check(case: &Case, tail: Agnostic, mask: Agnostic, reference: &State, got: &S
             let fate = case.fate(i);
             let context = || {
                 let State { vtype, vl, vstart, .. } = case.before;
-                format!("{name} under {vtype}, vl={vl} vstart={vstart} masked={}, tail {tail:?} mask {mask:?}: {fate:?} element {i}", case.masked)
+                format!(
+                    "{name} under {vtype}, vl={vl} vstart={vstart} masked={}, tail {tail:?} mask {mask:?}: {fate:?} element {i}",
+                    case.masked
+                )
             };
             let policy = match fate {
                 Fate::Active => {
@@ -122,7 +127,9 @@ fn check(case: &Case, tail: Agnostic, mask: Agnostic, reference: &State, got: &S
                 Agnostic::Ones => assert_eq!(new, ones, "{}", context()),
                 Agnostic::OnesToRegister => {
                     // Of a mask, a single element or a compressed vector it is one register.
-                    let single = width == 1 || name == "vlm.v" || matches!(case.form.vd, Some(Width::Element | Width::WideElement));
+                    let single = width == 1
+                        || name == "vlm.v"
+                        || matches!(case.form.vd, Some(Width::Element | Width::WideElement));
                     let until = match fate {
                         Fate::Tail if name == "vcompress.vm" => {
                             let packed = (0..count).filter(|&i| case.fate(i) == Fate::Active).count();
@@ -168,8 +175,13 @@ fn every_instruction_treats_every_element_by_its_policy() {
     let mut tosses = Tosses::new();
     let mut count = 0;
     for form in forms::all().iter().filter(|form| form.dest == Dest::Vector) {
-        for (sew, lmul) in [(8, Lmul::Mf2), (8, Lmul::M1), (16, Lmul::M1), (32, Lmul::M2), (64, Lmul::M2), (64, Lmul::M1)] {
-            if !form.sews().contains(&sew) || !form.fits(sew, lmul) || (form.egs == 8 || sew == 64 && form.egs > 1) && lmul == Lmul::M1 {
+        for (sew, lmul) in
+            [(8, Lmul::Mf2), (8, Lmul::M1), (16, Lmul::M1), (32, Lmul::M2), (64, Lmul::M2), (64, Lmul::M1)]
+        {
+            if !form.sews().contains(&sew)
+                || !form.fits(sew, lmul)
+                || (form.egs == 8 || sew == 64 && form.egs > 1) && lmul == Lmul::M1
+            {
                 continue;
             }
             let segments = form.memory && form.op.info().operands.iter().any(|o| o.name() == "nf");
@@ -178,7 +190,8 @@ fn every_instruction_treats_every_element_by_its_policy() {
                 if form.carry && variant & 1 == 0 || !form.maskable && !form.carry && variant & 1 == 1 {
                     continue;
                 }
-                let fields = if segments && form.registers(sew, lmul) <= 4 && variant & 12 == 4 { 2 } else { 1 };
+                let fields =
+                    if segments && form.registers(sew, lmul) <= 4 && variant & 12 == 4 { 2 } else { 1 };
                 let vtype = Vtype::new(sew_of(sew), lmul, variant & 4 != 0, variant & 8 != 0);
                 let vlmax = u64::from(vtype.vlmax(vlen));
                 let mut vl = if variant & 2 == 0 { vlmax / 2 + 1 } else { vlmax.saturating_sub(1).max(1) };
@@ -211,7 +224,11 @@ fn every_instruction_treats_every_element_by_its_policy() {
     }
     assert!(count > 50_000, "{count} cases");
     for ((name, tail), [kept, ones]) in tosses {
-        assert!(kept > 0 && ones > 0, "{name}, {}: kept {kept}, ones {ones}", if tail { "tail" } else { "inactive" });
+        assert!(
+            kept > 0 && ones > 0,
+            "{name}, {}: kept {kept}, ones {ones}",
+            if tail { "tail" } else { "inactive" }
+        );
     }
 }
 
@@ -306,7 +323,8 @@ fn elements_are_packed_in_order_through_the_registers_of_a_group() {
         let mut lab = Lab::new(128);
         lab.set(sew, lmul);
         lab.ok(ins("vid.v").vd(8));
-        let bytes: Vec<u8> = (8..8 + lmul.registers() as u8).flat_map(|r| lab.hart.v.register(r).to_vec()).collect();
+        let bytes: Vec<u8> =
+            (8..8 + lmul.registers() as u8).flat_map(|r| lab.hart.v.register(r).to_vec()).collect();
         for i in 0..lab.vlmax() as usize {
             assert_eq!(bits(&bytes, sew, i), low(i as u64, sew), "e{sew},{lmul} element {i}");
         }

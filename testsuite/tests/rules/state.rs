@@ -52,7 +52,11 @@ fn vl_and_vtype_are_read_only() {
         let before = (lab.hart.v.vl, lab.hart.v.vtype);
         lab.x(10, DATA);
         let load_store = name.starts_with("vle") || name.starts_with("vse");
-        lab.ok(ins(name).vd(if name == "vmv.x.s" { 5 } else { 8 }).vs2(16).vs1(if load_store { 10 } else { 24 }));
+        lab.ok(ins(name).vd(if name == "vmv.x.s" { 5 } else { 8 }).vs2(16).vs1(if load_store {
+            10
+        } else {
+            24
+        }));
         assert_eq!((lab.hart.v.vl, lab.hart.v.vtype), before, "{name}");
     }
 }

@@ -142,7 +142,14 @@ fn memory(lab: &Lab) -> Vec<u8> {
 /// never trapped. True if it trapped.
 fn trap_and_resume(lab: &mut Lab, access: &Access, layout: &Layout, p: usize) -> bool {
     let Access { form, ins, eew, fields, .. } = access;
-    let context = format!("{} under {}, vl={}, element {p} missing, base {:#x} stride {}", show(*ins), access.vtype, access.vl, layout.base, layout.stride as i64);
+    let context = format!(
+        "{} under {}, vl={}, element {p} missing, base {:#x} stride {}",
+        show(*ins),
+        access.vtype,
+        access.vl,
+        layout.base,
+        layout.stride as i64
+    );
     access.set_up(lab, layout);
     let start = lab.state();
     let untouched = memory(lab);
@@ -170,7 +177,11 @@ fn trap_and_resume(lab: &mut Lab, access: &Access, layout: &Layout, p: usize) ->
     assert_eq!(trap.cause, cause, "{context}: {trap:?}");
     // tval: the faulting part of the field that faults.
     let field_start = from + (byte - from) / u64::from(*eew / 8) * u64::from(*eew / 8);
-    assert!(trap.tval == byte || trap.tval == field_start, "{context}: tval {:#x}, want {byte:#x}", trap.tval);
+    assert!(
+        trap.tval == byte || trap.tval == field_start,
+        "{context}: tval {:#x}, want {byte:#x}",
+        trap.tval
+    );
     assert_eq!(lab.hart.v.vstart, index as u64, "{context}: vstart");
     assert_eq!((lab.hart.v.vl, lab.hart.v.vtype), (start.vl, start.vtype), "{context}");
     // Earlier elements are done, later ones are not; of the segment itself, some fields may be.
@@ -185,7 +196,11 @@ fn trap_and_resume(lab: &mut Lab, access: &Access, layout: &Layout, p: usize) ->
             };
             assert_eq!(part(&got, 0, index), part(&reference, 0, index), "{context}: earlier elements");
             let group = registers * vlenb * 8 / *eew as usize;
-            assert_eq!(part(&got, index + 1, group), part(&start, index + 1, group), "{context}: later elements");
+            assert_eq!(
+                part(&got, index + 1, group),
+                part(&start, index + 1, group),
+                "{context}: later elements"
+            );
         }
     } else {
         assert!(got.v == start.v, "{context}: a store changes no register");
@@ -246,7 +261,8 @@ fn every_element(lab: &mut Lab, form: &Form, vtype: Vtype, fields: u8, masked: b
     let (eew, vl) = match form.vd {
         Some(Width::Registers(n)) => {
             // The elements of loads have the encoded width.
-            let eew = form.name().split_once("re").map_or(8, |(_, e)| e.trim_end_matches(".v").parse().unwrap());
+            let eew =
+                form.name().split_once("re").map_or(8, |(_, e)| e.trim_end_matches(".v").parse().unwrap());
             (eew, u64::from(n) * vlenb * 8 / u64::from(eew))
         }
         Some(Width::Mask) => (8, 2),
@@ -261,7 +277,8 @@ fn every_element(lab: &mut Lab, form: &Form, vtype: Vtype, fields: u8, masked: b
         return 0;
     }
     let mut traps = 0;
-    let positions: Vec<usize> = if vl > 20 { vec![0, 1, 2, 7, 15, vl as usize - 1] } else { (0..=vl as usize).collect() };
+    let positions: Vec<usize> =
+        if vl > 20 { vec![0, 1, 2, 7, 15, vl as usize - 1] } else { (0..=vl as usize).collect() };
     for p in positions {
         let fields = u64::from(fields);
         let size = u64::from(eew / 8) * fields;
@@ -390,7 +407,10 @@ fn a_guest_handler_maps_pages_and_returns_to_the_instruction() {
             for _ in 0..1000 {
                 match lab.engine.step(&mut lab.hart) {
                     Stop::Trap(trap) => {
-                        assert!(matches!(trap, Trap { cause: Cause::LoadPageFault | Cause::StorePageFault, .. }), "{trap:?}");
+                        assert!(
+                            matches!(trap, Trap { cause: Cause::LoadPageFault | Cause::StorePageFault, .. }),
+                            "{trap:?}"
+                        );
                         traps += 1;
                         lab.hart.take_trap(&trap).unwrap();
                         // epc_vstart_op_V_trap
@@ -449,7 +469,8 @@ fn fault_only_first_traps_at_element_0_and_shortens_vl_after_it() {
                         assert_eq!(lab.hart.v.vl, p.min(vl), "{context}: vl");
                         for field in 0..fields {
                             for i in 0..p.min(vl) {
-                                let at = (base - VA + size * i + u64::from(eew / 8) * u64::from(field)) as usize;
+                                let at =
+                                    (base - VA + size * i + u64::from(eew / 8) * u64::from(field)) as usize;
                                 let want = memory(&lab)[at..at + eew as usize / 8].to_vec();
                                 let got = lab.get(VD + field, eew, i as usize).to_le_bytes();
                                 assert_eq!(got[..want.len()], want, "{context}: element {i}");

@@ -48,7 +48,9 @@ fn vl_obeys_the_constraints_under_every_choice() {
             for (sew, lmul) in vtypes(vlen) {
                 let vlmax = vlmax(vlen, sew, lmul);
                 let mut seen = std::collections::BTreeMap::new();
-                for avl in (0..=4 * vlmax.min(40)).chain([vlmax, vlmax + 1, 2 * vlmax - 1, 2 * vlmax, !0, 1 << 63]) {
+                for avl in
+                    (0..=4 * vlmax.min(40)).chain([vlmax, vlmax + 1, 2 * vlmax - 1, 2 * vlmax, !0, 1 << 63])
+                {
                     lab.x(1, avl);
                     lab.ok(ins("vsetvli").rd(5).rs1(1).imm(bits(sew, lmul)));
                     let vl = lab.csr(csr::VL);
@@ -88,7 +90,8 @@ fn vl_choice_half_is_the_least_and_random_is_in_between() {
         assert_eq!(vl(VlChoice::Max, avl), 128);
         assert_eq!(vl(VlChoice::Half, avl), avl.div_ceil(2));
     }
-    let values: std::collections::BTreeSet<u64> = (0..50).map(|seed| vl(VlChoice::Random(seed), 150)).collect();
+    let values: std::collections::BTreeSet<u64> =
+        (0..50).map(|seed| vl(VlChoice::Random(seed), 150)).collect();
     assert!(values.len() > 10, "{values:?}");
     assert!(values.iter().all(|vl| (75..=128).contains(vl)), "{values:?}");
 }
@@ -126,11 +129,7 @@ fn vsetvl_x0_x0_keeps_vl_where_vlmax_stays() {
             let same = vlmax(256, sew, lmul) == vlmax(256, sew2, lmul2);
             for register in [false, true] {
                 lab.set(sew, lmul).vl(vl).vstart(1).x(2, bits(sew2, lmul2) as u64);
-                let ins = if register {
-                    ins("vsetvl").rs2(2)
-                } else {
-                    ins("vsetvli").imm(bits(sew2, lmul2))
-                };
+                let ins = if register { ins("vsetvl").rs2(2) } else { ins("vsetvli").imm(bits(sew2, lmul2)) };
                 lab.ok(ins);
                 if same {
                     assert_eq!(lab.hart.v.vtype, Vtype::new(sew_of(sew2), lmul2, false, false));
@@ -199,7 +198,9 @@ fn unsupported_vtype_sets_vill_and_clears_vl_and_the_rest() {
 #[test]
 fn fractional_lmul_goes_down_to_8_over_elen() {
     // (isa, VLEN, the supported (SEW, LMUL) of the fractions)
-    for (isa, vlen, elen) in [("rv64gcv", 128, 64), ("rv64i_zve64x", 64, 64), ("rv64i_zve32x", 64, 32), ("rv64i_zve32x", 32, 32)] {
+    for (isa, vlen, elen) in
+        [("rv64gcv", 128, 64), ("rv64i_zve64x", 64, 64), ("rv64i_zve32x", 64, 32), ("rv64i_zve32x", 32, 32)]
+    {
         let mut lab = Lab::isa(vlen, isa);
         for lmul in Lmul::ALL {
             for sew in [8u32, 16, 32, 64] {

@@ -145,7 +145,8 @@ pub fn expand(half: u16) -> Option<u32> {
     let shamt = bit(12, 5) | bits(2, 5, 0);
     let i = |imm: u32, rs1: u32, f3: u32, rd: u32, op: u32| imm << 20 | rs1 << 15 | f3 << 12 | rd << 7 | op;
     let r = |f7: u32, rs2: u32, rs1: u32, f3: u32, rd: u32, op: u32| i(f7 << 5 | rs2, rs1, f3, rd, op);
-    let s = |imm: u32, rs2: u32, rs1: u32, f3: u32| (imm >> 5) << 25 | rs2 << 20 | i(0, rs1, f3, imm & 31, 0x23);
+    let s =
+        |imm: u32, rs2: u32, rs1: u32, f3: u32| (imm >> 5) << 25 | rs2 << 20 | i(0, rs1, f3, imm & 31, 0x23);
     let word_offset = bits(10, 3, 3) | bit(6, 2) | bit(5, 6);
     let double_offset = bits(10, 3, 3) | bits(5, 2, 6);
     Some(match (h & 3, h >> 13) {
@@ -199,7 +200,11 @@ pub fn expand(half: u16) -> Option<u32> {
             let imm = bit(12, 11) | bit(11, 4) | bits(9, 2, 8) | bit(8, 10) | bit(7, 6) | bit(6, 7);
             let imm = imm | bits(3, 3, 1) | bit(2, 5);
             let imm = ((imm << 20) as i32 >> 20) as u32;
-            (imm >> 20 & 1) << 31 | (imm >> 1 & 0x3ff) << 21 | (imm >> 11 & 1) << 20 | (imm >> 12 & 0xff) << 12 | 0x6f
+            (imm >> 20 & 1) << 31
+                | (imm >> 1 & 0x3ff) << 21
+                | (imm >> 11 & 1) << 20
+                | (imm >> 12 & 0xff) << 12
+                | 0x6f
         }
         (1, f3 @ (6 | 7)) => {
             let imm = bit(12, 8) | bits(10, 2, 3) | bits(5, 2, 6) | bits(3, 2, 1) | bit(2, 5);
