@@ -37,7 +37,13 @@ fn describe(text: &mut String, group: &Group, row: &[u64; 4], expected: &[u64], 
     let row = row.map(|w| format!("{w:#x}")).join(", ");
     let _ = writeln!(text, "{name} ({:#x}) on [{row}]:", group.inst.raw);
     for (i, (e, g)) in expected.iter().zip(got).enumerate().filter(|(_, (e, g))| e != g) {
-        let _ = writeln!(text, "    {}: expected {}, got {}", result_name(group.shape, i), show(i, *e), show(i, *g));
+        let _ = writeln!(
+            text,
+            "    {}: expected {}, got {}",
+            result_name(group.shape, i),
+            show(i, *e),
+            show(i, *g)
+        );
     }
 }
 

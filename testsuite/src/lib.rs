@@ -14,6 +14,7 @@ pub mod elf_writer;
 pub mod emulator;
 pub mod golden;
 pub mod guests;
+pub mod lockstep;
 pub mod peer;
 pub mod program;
 pub mod values;
