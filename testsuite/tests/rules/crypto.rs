@@ -392,7 +392,7 @@ fn sm4_substitutes_by_its_definition() {
         let mut k = rk.clone();
         let group = round % 8;
         for i in 0..4 {
-            let ck = (0..4).fold(0u32, |ck, j| ck << 8 | (4 * (4 * group + i) + j) * 7 % 256);
+            let ck = (0..4).fold(0u32, |ck, j| (ck << 8) | ((4 * (4 * group + i) + j) * 7 % 256));
             let i = i as usize;
             let next = k[i] ^ l2(substitute(k[i + 1] ^ k[i + 2] ^ k[i + 3] ^ ck));
             k.push(next);

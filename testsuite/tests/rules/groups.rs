@@ -248,7 +248,7 @@ fn zvbb_elements_are_as_wide_as_the_base_has_them() {
         let mut lab = Lab::isa(128, isa);
         for sew in [8, 16, 32, 64] {
             lab.x(1, 2);
-            lab.ok(ins("vsetvli").rd(2).rs1(1).imm((sew as u32).ilog2() as i32 - 3 << 3));
+            lab.ok(ins("vsetvli").rd(2).rs1(1).imm(((sew as u32).ilog2() as i32 - 3) << 3));
             assert_eq!(lab.hart.v.vtype.vill, sew > widest);
             for name in [
                 "vandn.vv", "vbrev.v", "vbrev8.v", "vrev8.v", "vclz.v", "vctz.v", "vcpop.v", "vrol.vv",
