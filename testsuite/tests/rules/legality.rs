@@ -404,3 +404,18 @@ fn vmv_nr_r_copies_all_bits_and_checks_vstart_against_evl() {
         }
     }
 }
+
+#[test]
+fn vm_is_bit_25_and_0_means_masked() {
+    let mut lab = Lab::new(128);
+    for form in forms::all().iter().filter(|form| form.maskable) {
+        let (plain, masked) = (form.ins().word(), form.ins().m().word());
+        assert_eq!((plain & 1 << 25, masked), (1 << 25, plain & !(1 << 25)), "{}", form.name());
+    }
+    lab.set(8, Lmul::M1).vl(2).mask(0, 0b10).puts(VD, 8, &[9, 9]).puts(VS2, 8, &[1, 2]);
+    let word = ins("vadd.vi").vd(VD).vs2(VS2).imm(1).word();
+    lab.run_word(word & !(1 << 25)).unwrap();
+    assert_eq!(lab.gets(VD, 8, 2), [9, 3]);
+    lab.run_word(word).unwrap();
+    assert_eq!(lab.gets(VD, 8, 2), [2, 3]);
+}
