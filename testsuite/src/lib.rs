@@ -4,12 +4,17 @@
 //! * [`cases`] says which encodings and operands each scalar instruction is tested on, [`program`] makes
 //!   bare-metal ELFs of them, [`golden`] keeps what Spike answered;
 //! * [`emulator`] and [`peer`] run ELFs, here and elsewhere;
-//! * [`elfs`] is the runner, [`lockstep`] compares instruction by instruction.
+//! * [`elfs`] is the runner, [`lockstep`] compares instruction by instruction;
+//! * [`guests`] are realistic programs in C, compared between emulators.
 
 pub mod asm;
 pub mod cases;
+pub mod compare;
 pub mod elf_writer;
+pub mod emulator;
 pub mod golden;
+pub mod guests;
+pub mod lockstep;
 pub mod peer;
 pub mod program;
 pub mod values;

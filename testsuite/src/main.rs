@@ -1,10 +1,12 @@
 //! The command line of the test suite.
 
 use clap::{Parser, Subcommand};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use testsuite::lockstep::What;
 use testsuite::peer::{SPIKE_ISA, Spike};
-use testsuite::{cases, golden, program};
+use testsuite::{cases, golden, lockstep, program};
 
 /// Conformance tests of rvvsim.
 #[derive(Parser)]
@@ -16,6 +18,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Realistic RVV programs in C: every compiler x level x VLEN x agnostic policy, here and on QEMU
+    Kernels(Box<testsuite::guests::command::Options>),
     /// Every vector instruction x SEW x LMUL x mask x vl x vstart x VLEN against Spike's recorded answers
     Vmatrix {
         /// The Spike to ask, where the recorded answers are not enough
@@ -43,14 +47,37 @@ enum Command {
         #[arg(long)]
         only: Vec<String>,
     },
+    /// Compare random streams of instructions with Spike's commit log
+    Lockstep {
+        /// The Spike to compare with
+        #[arg(long)]
+        spike: PathBuf,
+        /// The instruction set it is run with
+        #[arg(long, default_value = SPIKE_ISA)]
+        spike_isa: String,
+        /// Instructions to compare
+        #[arg(long, default_value_t = 1_000_000)]
+        count: u64,
+        /// Seed of the first stream
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Compare the lines of the two commit logs letter by letter, too
+        #[arg(long)]
+        lines: bool,
+    },
 }
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
+        Command::Kernels(options) => testsuite::guests::command::main(&options),
         Command::Vmatrix { spike, record, op, vlen } => {
             testsuite::vmatrix::command::main(spike.as_deref(), record, &op, vlen)
         }
         Command::Record { spike, spike_isa, only } => record(&Spike { path: spike, isa: spike_isa }, &only),
+        Command::Lockstep { spike, spike_isa, count, seed, lines } => {
+            let what = if lines { What::Lines } else { What::State };
+            lockstep(&Spike { path: spike, isa: spike_isa }, count, seed, what)
+        }
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -62,9 +89,45 @@ fn main() -> ExitCode {
     }
 }
 
+fn lockstep(spike: &Spike, count: u64, seed: u64, what: What) -> Result<bool, Box<dyn std::error::Error>> {
+    let folder = Scratch::new("lockstep")?;
+    let terminal = std::io::stderr().is_terminal();
+    let report = lockstep::against_spike(spike, count, seed, what, &folder.0, |report| {
+        if terminal {
+            eprint!("\r{} instructions, {} differences", report.compared, report.differences.len());
+        }
+    })?;
+    if terminal {
+        eprintln!();
+    }
+    for d in &report.differences {
+        println!("seed {}, after {} instructions (< Spike, > rvvsim):\n{}\n", d.seed, d.after, d.text);
+    }
+    println!("{} instructions compared, {} differences", report.compared, report.differences.len());
+    Ok(report.differences.is_empty())
+}
+
+/// A folder that goes when it is dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> std::io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("rvvsim-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Scratch(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system's cleaning of temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 fn record(spike: &Spike, only: &[String]) -> Result<bool, Box<dyn std::error::Error>> {
-    let folder = std::env::temp_dir().join(format!("rvvsim-record-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
+    let scratch = Scratch::new("record")?;
+    let folder = &scratch.0;
     let (mut rows, mut bytes) = (0, 0);
     for extension in cases::extensions() {
         if !only.is_empty() && !only.iter().any(|o| o == extension) {
@@ -81,6 +144,5 @@ fn record(spike: &Spike, only: &[String]) -> Result<bool, Box<dyn std::error::Er
         (rows, bytes) = (rows + cases, bytes + size);
     }
     println!("{rows} cases, {bytes} bytes");
-    std::fs::remove_dir_all(&folder)?;
     Ok(true)
 }

@@ -454,4 +454,4 @@ fn check_interp(ph: &ProgramHeader, bytes: &[u8]) -> Result<Range<usize>, ElfErr
 
 #[cfg(test)]
 #[path = "elf_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -20,6 +20,7 @@ pub mod linux;
 pub mod machine;
 pub mod mem;
 pub mod privileged;
+pub mod trace;
 pub mod trap;
 pub mod vector;
 

@@ -112,6 +112,36 @@ impl Machine {
         }
     }
 
+    /// Runs as [`Machine::run`] does, one instruction at a time, with a line for each in Spike's
+    /// `--log-commits` format.
+    ///
+    /// # Errors
+    /// Those of writing to `out`.
+    pub fn run_traced(
+        &mut self,
+        deadline: Option<Instant>,
+        out: &mut dyn std::io::Write,
+    ) -> std::io::Result<Outcome> {
+        let limit = self.hart.config.max_insns.unwrap_or(u64::MAX);
+        let mut line = String::new();
+        self.hart.flush_tlb();
+        self.hart.log = Some(Box::default());
+        loop {
+            if self.hart.instret >= limit {
+                return Ok(Outcome::OutOfInstructions);
+            }
+            if self.hart.instret % 1024 == 0 && deadline.is_some_and(|d| Instant::now() >= d) {
+                return Ok(Outcome::TimedOut);
+            }
+            line.clear();
+            let stop = crate::trace::step(&mut self.engine, &mut self.hart, &mut line);
+            out.write_all(line.as_bytes())?;
+            if let Some(outcome) = self.handle(stop) {
+                return Ok(outcome);
+            }
+        }
+    }
+
     fn handle(&mut self, stop: Stop) -> Option<Outcome> {
         let Some(process) = &mut self.process else { return self.handle_bare(stop) };
         let verdict = match stop {

@@ -3,7 +3,6 @@
 
 use crate::Hart;
 use crate::engine::{CommitLog, Engine, MemoryEvent, Stop};
-use crate::fp::Flags;
 use rvv_isa::{Field, Inst, RegFile, csr};
 use std::fmt::Write;
 
@@ -11,11 +10,8 @@ use std::fmt::Write;
 pub fn step(engine: &mut Engine, hart: &mut Hart, out: &mut String) -> Stop {
     let before = Before::take(hart);
     let stop = engine.step(hart);
-    // Flags raised by this instruction alone are what the log shows; the accrued ones come back now.
-    let raised = hart.fflags;
-    hart.fflags = Flags(raised.0 | before.fflags.0);
     if hart.instret != before.instret {
-        line(hart, &before, raised, out);
+        line(hart, &before, out);
     }
     stop
 }
@@ -26,7 +22,6 @@ struct Before {
     privilege: u8,
     word: u32,
     inst: Option<Inst>,
-    fflags: Flags,
     mstatus: u64,
     instret: u64,
     vregs: Vec<u8>,
@@ -40,25 +35,20 @@ impl Before {
         let high = if low & 3 == 3 { hart.fetch_parcel(pc.wrapping_add(2)).map_or(0, u32::from) } else { 0 };
         let word = high << 16 | low;
         let inst = hart.config.isa.decode(word);
-        let reads_fflags = inst.is_some_and(|i| i.op.class() == rvv_isa::Class::Csr);
-        let fflags = hart.fflags;
-        if !reads_fflags {
-            hart.fflags = Flags::default();
-        }
         let vregs = match inst {
             Some(i) if i.op.is_vector() => hart.v.regs.clone(),
             _ => Vec::new(),
         };
         let mstatus = hart.mstatus();
-        Before { pc, privilege: hart.prv as u8, word, inst, fflags, mstatus, instret: hart.instret, vregs }
+        Before { pc, privilege: hart.prv as u8, word, inst, mstatus, instret: hart.instret, vregs }
     }
 }
 
-fn line(hart: &mut Hart, before: &Before, raised: Flags, out: &mut String) {
+fn line(hart: &mut Hart, before: &Before, out: &mut String) {
     let width = if before.word & 3 == 3 { 8 } else { 4 };
     let _ = write!(out, "core   0: {} {:#018x} (0x{:0width$x})", before.privilege, before.pc, before.word);
     let log = hart.log.take().unwrap_or_default();
-    for (_, text) in writes(hart, before, raised, &log) {
+    for (_, text) in writes(hart, before, &log) {
         out.push_str(&text);
     }
     for event in &log.memory {
@@ -77,7 +67,7 @@ fn line(hart: &mut Hart, before: &Before, raised: Flags, out: &mut String) {
 }
 
 /// The register and CSR writes, in Spike's order: by register number, x before f before v before CSR.
-fn writes(hart: &Hart, before: &Before, raised: Flags, log: &CommitLog) -> Vec<(u32, String)> {
+fn writes(hart: &Hart, before: &Before, log: &CommitLog) -> Vec<(u32, String)> {
     let mut all = Vec::new();
     let mut csr_write = |number: u16, value: u64| {
         let name = csr::name(number).unwrap_or("unknown");
@@ -86,10 +76,6 @@ fn writes(hart: &Hart, before: &Before, raised: Flags, log: &CommitLog) -> Vec<(
     };
     for &(number, value) in &log.csrs {
         csr_write(number, value);
-    }
-    let explicit_csr = before.inst.is_some_and(|i| i.op.class() == rvv_isa::Class::Csr);
-    if raised.0 != 0 && !explicit_csr {
-        csr_write(1, u64::from(hart.fflags.0));
     }
     let mstatus = hart.mstatus();
     if mstatus != before.mstatus && !log.csrs.iter().any(|(n, _)| matches!(n, 0x300 | 0x100)) {

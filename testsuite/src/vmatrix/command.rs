@@ -59,15 +59,20 @@ fn parallel<J: Sync, R: Send>(jobs: &[J], what: &str, work: impl Fn(&J, usize) -
 
 fn check_all(jobs: &[(usize, usize, Subject)]) -> Result<bool, Box<dyn Error>> {
     let goldens = Goldens::load()?;
-    let differences: Vec<_> = parallel(jobs, "checking", |&(v, i, subject), _| check(&goldens, v, i, subject))
-        .into_iter()
-        .flatten()
-        .collect();
+    let differences: Vec<_> =
+        parallel(jobs, "checking", |&(v, i, subject), _| check(&goldens, v, i, subject))
+            .into_iter()
+            .flatten()
+            .collect();
     for difference in &differences {
         println!("{difference}");
     }
     let cases = jobs.len() * 28 * CASES_PER_TYPE;
-    println!("{cases} cases of {} instructions, {} differences", jobs.len() / VLENS.len().min(jobs.len()).max(1), differences.len());
+    println!(
+        "{cases} cases of {} instructions, {} differences",
+        jobs.len() / VLENS.len().min(jobs.len()).max(1),
+        differences.len()
+    );
     Ok(differences.is_empty())
 }
 
@@ -97,8 +102,9 @@ fn compare(spike: &Path, jobs: &[(usize, usize, Subject)]) -> Result<bool, Box<d
         let theirs = on_spike(spike, &elf, vlen, cases.len(), &folder.0)?;
         let ours = on_rvvsim(&elf, Config { vlen, ..Config::default() })?;
         let differ = ours.iter().zip(&theirs).filter(|(a, b)| a != b).count();
-        Ok(first_difference(&cases, &ours, &theirs)
-            .map(|first| format!("{subject} at VLEN {vlen}: {differ} of {} cases; first {first}", cases.len())))
+        Ok(first_difference(&cases, &ours, &theirs).map(|first| {
+            format!("{subject} at VLEN {vlen}: {differ} of {} cases; first {first}", cases.len())
+        }))
     });
     let mut clean = true;
     for (job, result) in jobs.iter().zip(found) {

@@ -8,6 +8,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rvv_isa::{Inst, Op, Sew, csr};
+use std::sync::OnceLock;
 
 const CODE: u64 = 0x8000_0000;
 /// `tohost` and `fromhost`.
@@ -213,6 +214,14 @@ fn part(filling: Filling) -> usize {
 
 fn part_of_indices(sew: Sew) -> usize {
     12 + sew.encoding() as usize
+}
+
+/// Whether element `i` is active in a case filled so: `v0` comes first.
+pub(super) fn mask_bit(filling: Filling, shift: u32, i: u64) -> bool {
+    static POOL_BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    let bytes = POOL_BYTES.get_or_init(pool);
+    let at = part(filling) * PART + 8 * shift as usize + i as usize / 8;
+    bytes[at] >> (i % 8) & 1 != 0
 }
 
 /// The data pool: for each width integers, small integers, floats, and indices for memory.

@@ -34,16 +34,20 @@ pub fn on_rvvsim(elf: &[u8], config: Config) -> Result<Vec<u64>, String> {
 /// The instruction set Spike needs for the matrix at a VLEN.
 #[must_use]
 pub fn spike_isa(vlen: u32) -> String {
-    format!(
-        "rv64gcv_zvfh_zvfbfmin_zvfbfwma_zvbb_zvbc_zvkg_zvkned_zvknhb_zvksed_zvksh_zicclsm_zvl{vlen}b"
-    )
+    format!("rv64gcv_zvfh_zvfbfmin_zvfbfwma_zvbb_zvbc_zvkg_zvkned_zvknhb_zvksed_zvksh_zicclsm_zvl{vlen}b")
 }
 
 /// The signature on Spike.
 ///
 /// # Errors
 /// What Spike said.
-pub fn on_spike(spike: &Path, elf: &[u8], vlen: u32, words: usize, folder: &Path) -> Result<Vec<u64>, String> {
+pub fn on_spike(
+    spike: &Path,
+    elf: &[u8],
+    vlen: u32,
+    words: usize,
+    folder: &Path,
+) -> Result<Vec<u64>, String> {
     let file = folder.join("program.elf");
     std::fs::write(&file, elf).map_err(|e| e.to_string())?;
     let spike = Spike { path: spike.to_owned(), isa: spike_isa(vlen) };

@@ -1,12 +1,17 @@
 //! The guest's open files.
 
 use super::options::{Input, Output, ProcessOptions};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::sync::Arc;
 
 /// As many descriptors as Linux gives by default.
 pub const MOST_FILES: usize = 1024;
+
+/// Most files open at once whose contents are kept in memory.
+const MOST_MADE_UP: usize = 16;
 
 /// Flags of `open`, as riscv64 numbers them.
 pub mod flag {
@@ -83,6 +88,19 @@ impl HostFile {
         HostFile { fd: HostFd::Standard(number), path: Vec::new(), writable_place: false, is_pipe: false }
     }
 
+    /// Whether it is one of the host's own standard streams.
+    pub fn is_standard(&self) -> bool {
+        matches!(self.fd, HostFd::Standard(_))
+    }
+
+    /// Whether reading would not wait; waits a moment to find out.
+    pub fn ready_to_read(&self) -> bool {
+        let mut poll = [PollFd::new(self, PollFlags::IN)];
+        let moment = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+        // What cannot be polled is read, which then says why.
+        !matches!(rustix::event::poll(&mut poll, Some(&moment)), Ok(0) | Err(Errno::INTR))
+    }
+
     /// Reads what the file has of a page; bytes past its end stay. How many there were.
     pub fn read_page(&self, offset: u64, page: &mut [u8]) -> usize {
         let mut got = 0;
@@ -102,13 +120,21 @@ impl HostFile {
     pub fn write_page(&self, offset: u64, page: &[u8]) {
         let size = rustix::fs::fstat(self).map_or(0, |s| s.st_size as u64);
         let len = size.saturating_sub(offset).min(page.len() as u64) as usize;
+        // A file opened to append would append even here.
+        let flags = rustix::fs::fcntl_getfl(self).ok().filter(|f| f.contains(OFlags::APPEND));
+        if let Some(flags) = flags {
+            let _ = rustix::fs::fcntl_setfl(self, flags.difference(OFlags::APPEND));
+        }
         let mut done = 0;
         while done < len {
             match rustix::io::pwrite(self, &page[done..len], offset + done as u64) {
                 Ok(n) if n > 0 => done += n,
                 Err(Errno::INTR) => {}
-                _ => return,
+                _ => break,
             }
+        }
+        if let Some(flags) = flags {
+            let _ = rustix::fs::fcntl_setfl(self, flags);
         }
     }
 }
@@ -199,6 +225,12 @@ impl Files {
 
     /// A new open file under the lowest free descriptor.
     pub fn add(&mut self, kind: Kind, flags: u32) -> Result<u64, Errno> {
+        let made_up = |file: &&OpenFile| matches!(file.kind, Kind::Bytes(..));
+        if matches!(kind, Kind::Bytes(..))
+            && self.open.iter().flatten().filter(made_up).count() >= MOST_MADE_UP
+        {
+            return Err(Errno::NFILE);
+        }
         let fd = self.lowest_free(0)?;
         let cloexec = flags & flag::CLOEXEC != 0;
         let flags = flags & !(flag::CLOEXEC | flag::CREAT | flag::EXCL | flag::TRUNC | 0o400);

@@ -104,7 +104,7 @@ impl Process {
             for (i, word) in words.iter().enumerate() {
                 put(VSTATE + 8 * i, &word.to_le_bytes());
             }
-            put(VDATA, &v.regs);
+            put(VDATA, &v.regs[..32 * v.vlenb]);
         }
         user::write(hart, at, &frame)?;
         hart.reservation = None;
@@ -170,13 +170,13 @@ impl Process {
 
 /// What the header of the vector record says its size is: with the header itself.
 fn vector_record_size(hart: &Hart) -> u32 {
-    (8 + 48 + hart.v.regs.len()) as u32
+    (8 + 48 + 32 * hart.v.vlenb) as u32
 }
 
 fn restore_vector(hart: &mut Hart, state: u64) -> Result<(), Errno> {
     let bytes: [u8; 48] = user::read_array(hart, state)?;
     let word = |i: usize| bytes[8 * i..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
-    let mut regs = vec![0; hart.v.regs.len()];
+    let mut regs = vec![0; 32 * hart.v.vlenb];
     user::read(hart, word(5), &mut regs)?;
     // The kernel restores vl and vtype with vsetvl, so what is not legal becomes vill.
     let vtype = Vtype::from_bits(word(2));
@@ -185,7 +185,7 @@ fn restore_vector(hart: &mut Hart, state: u64) -> Result<(), Errno> {
     let vtype = if fits { vtype } else { Vtype::VILL };
     let vlmax = u64::from(vtype.vlmax(hart.config.vlen));
     let v = &mut hart.v;
-    v.regs = regs;
+    v.regs[..regs.len()].copy_from_slice(&regs);
     v.vtype = vtype;
     v.vl = word(1).min(vlmax);
     v.vstart = word(0) & (u64::from(hart.config.vlen) - 1);

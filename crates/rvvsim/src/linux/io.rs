@@ -3,7 +3,7 @@
 use super::files::{HostFile, Kind, flag};
 use super::signal::{Info, SIGPIPE};
 use super::user::{self, Layout};
-use super::{Process, Served, Stop, Verdict};
+use super::{Process, Served, Stop, Verdict, space_of};
 use crate::Hart;
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
@@ -110,6 +110,7 @@ impl Process {
         if !self.files.get(fd)?.readable() {
             return Err(Errno::BADF.into());
         }
+        reconcile(hart);
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut done = 0;
         let served = loop {
@@ -163,6 +164,10 @@ impl Process {
         match &mut file.kind {
             Kind::Host(host) => {
                 let host = Arc::clone(host);
+                // Nobody knows when input comes: the machine must be able to look at its own limits meanwhile.
+                if host.is_standard() && !nonblocking && !host.ready_to_read() {
+                    return Err(Stop::Again);
+                }
                 read_from(&host, buffer, offset, nonblocking)
             }
             Kind::Bytes(bytes, at) => {
@@ -191,6 +196,7 @@ impl Process {
         if !self.files.get(fd)?.writable() {
             return Err(Errno::BADF.into());
         }
+        reconcile(hart);
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut done = 0;
         let served = loop {
@@ -438,7 +444,8 @@ impl Process {
     }
 
     /// `ftruncate(fd, len)`.
-    pub(super) fn sys_ftruncate(&mut self, fd: u64, len: u64) -> Served {
+    pub(super) fn sys_ftruncate(&mut self, hart: &mut Hart, fd: u64, len: u64) -> Served {
+        reconcile(hart);
         if (len as i64) < 0 || !self.files.get(fd)?.writable() {
             return Err(Errno::INVAL.into());
         }
@@ -483,6 +490,15 @@ impl Process {
             user::write_u64(hart, offset_at, *offset + sent as u64)?;
         }
         Ok(sent as u64)
+    }
+}
+
+/// A file is about to be read or written: what shared mappings hold of it must be there, and what they hold will be
+/// old.
+fn reconcile(hart: &mut Hart) {
+    let (space, ram) = space_of(hart);
+    if space.reconcile(ram) {
+        hart.flush_tlb();
     }
 }
 

@@ -5,7 +5,7 @@ use super::pages::{EXEC, READ, USER_END, WRITE};
 use super::process::{Identity, Random};
 use super::sandbox::FileSystem;
 use super::signal::frame_size;
-use super::space::{AddressSpace, Area};
+use super::space::{AddressSpace, Area, Backing};
 use super::{Start, hwprobe};
 use crate::config::Config;
 use crate::elf::{Image, PHENTSIZE, Segment};
@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use std::io::Read;
 
 /// Where position-independent programs go, as on Linux: two thirds up.
-const PIE_BASE: u64 = USER_END / 3 * 2 & !(PAGE - 1);
+const PIE_BASE: u64 = (USER_END / 3 * 2) & !(PAGE - 1);
 /// The first address past the stack.
 const STACK_TOP: u64 = USER_END - PAGE;
 /// Nothing is put this close below the stack.
@@ -24,7 +24,7 @@ const STACK_GAP: u64 = 1 << 20;
 const LARGEST_INTERPRETER: u64 = 64 << 20;
 
 /// `li a7, 139; ecall`: how a signal handler returns. Unwinders know a signal frame by these very words.
-const TRAMPOLINE: [u32; 2] = [0x08b0_0893, 0x0000_0073];
+static TRAMPOLINE: [u32; 2] = [0x08b0_0893, 0x0000_0073];
 
 /// What is known about the process once it is loaded.
 pub struct Facts {
@@ -60,9 +60,9 @@ pub fn load(
     put_area(&mut space, ram, stack_bottom, Area::anonymous(STACK_TOP, stack_prot, "[stack]"))?;
 
     let trampoline = place(&space, PAGE)?;
-    put_area(&mut space, ram, trampoline, Area::anonymous(trampoline + PAGE, READ | EXEC, "[vdso]"))?;
-    let words: Vec<u8> = TRAMPOLINE.iter().flat_map(|w| w.to_le_bytes()).collect();
-    put_bytes(&mut space, ram, trampoline, &words)?;
+    let backing = Backing::Words(&TRAMPOLINE);
+    let page = Area { end: trampoline + PAGE, prot: READ | EXEC, shared: false, backing, name: "[vdso]" };
+    put_area(&mut space, ram, trampoline, page)?;
 
     let bias = if image.is_pie { PIE_BASE.wrapping_sub(image.span().0 & !(PAGE - 1)) } else { 0 };
     load_image(&mut space, ram, image, bias, "the program")?;
@@ -76,7 +76,8 @@ pub fn load(
         let (low, high) = interp.span();
         let low = low & !(PAGE - 1);
         if interp.is_pie {
-            interp_base = place(&space, (high - low).next_multiple_of(PAGE))?.wrapping_sub(low);
+            let len = (high - low).checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
+            interp_base = place(&space, len)?.wrapping_sub(low);
         }
         load_image(&mut space, ram, &interp, interp_base, "the program's interpreter")?;
         pc = interp.entry.wrapping_add(interp_base);

@@ -30,7 +30,7 @@ fn pages(len: u64) -> Result<u64, Errno> {
 
 /// The end of a range that must begin on a page and lie in user space.
 fn range_end(start: u64, len: u64, error: Errno) -> Result<u64, Errno> {
-    if start % PAGE != 0 {
+    if !start.is_multiple_of(PAGE) {
         return Err(Errno::INVAL);
     }
     let len = len.checked_next_multiple_of(PAGE).ok_or(error)?;
@@ -206,6 +206,7 @@ impl Process {
             return Err(Errno::NOMEM.into());
         }
         space.sync(ram, start, end);
+        hart.flush_tlb();
         Ok(0)
     }
 

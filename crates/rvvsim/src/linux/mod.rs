@@ -31,6 +31,7 @@ mod user;
 
 pub use options::{Clock, Grant, Input, Output, ProcessOptions};
 pub use space::AddressSpace;
+pub use strace::signal_name;
 
 use crate::Hart;
 use crate::config::Config;
@@ -190,14 +191,21 @@ impl Process {
             Err(Stop::Resumed) => {}
             Err(Stop::Again) => {
                 self.time.check_timer(hart, &mut self.signals);
-                if self.signals.interrupts() {
+                if !self.signals.interrupts() {
+                    return Verdict::Continue;
+                }
+                // A read goes on after the handler if that is wanted; a sleep never does.
+                if !(matches!(number, 63 | 65) && self.signals.restarts()) {
+                    self.tell_remaining(hart, number, &args);
                     self.time.end_wait();
                     self.return_value(hart, i64::from(-Errno::INTR.raw_os_error()) as u64);
                 }
             }
             Err(Stop::End(verdict)) => return end(hart, verdict),
         }
-        self.deliver(hart)
+        let verdict = self.deliver(hart);
+        self.signals.end_suspension();
+        verdict
     }
 
     fn return_value(&mut self, hart: &mut Hart, value: u64) {

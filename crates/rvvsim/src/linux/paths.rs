@@ -53,6 +53,12 @@ impl Process {
         self.fs.locate(&full, absolute)
     }
 
+    /// Whether a path is the link to the program the guest runs.
+    fn is_own_program(&self, path: &[u8]) -> bool {
+        let own = format!("/proc/{}/exe", self.identity.pid);
+        path == b"/proc/self/exe" || path == own.as_bytes()
+    }
+
     fn mode(&self, mode: u64) -> Mode {
         Mode::from_bits_truncate(mode as u32 & 0o7777 & !self.umask)
     }
@@ -62,7 +68,10 @@ impl Process {
         let [dir, path, flags, mode, ..] = args;
         let flags = flags as u32;
         let path = user::read_path(hart, path)?;
-        let (full, absolute) = self.full_path(dir, &path, false)?;
+        let (mut full, mut absolute) = self.full_path(dir, &path, false)?;
+        if self.is_own_program(&full) {
+            (full, absolute) = (join(&self.fs.cwd, &self.facts.exe), false);
+        }
         if let Some(kind) = self.synthetic(hart, &full) {
             let writes = flags & flag::ACCMODE != 0;
             if writes && matches!(kind, Kind::Bytes(..)) {
@@ -123,8 +132,7 @@ impl Process {
         }
         let text = user::read_path(hart, path)?;
         let (full, absolute) = self.full_path(dir, &text, false)?;
-        let own = format!("/proc/{}/exe", self.identity.pid);
-        let target = if full == b"/proc/self/exe" || full == own.as_bytes() {
+        let target = if self.is_own_program(&full) {
             join(&self.fs.cwd, &self.facts.exe)
         } else {
             let place = self.fs.locate(&full, absolute)?;

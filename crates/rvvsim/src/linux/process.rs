@@ -167,7 +167,7 @@ impl Process {
 
     /// `sched_getaffinity(pid, len, mask)`: one processor.
     pub(super) fn sys_sched_getaffinity(&mut self, hart: &mut Hart, len: u64, mask: u64) -> Served {
-        if len < 8 || len % 8 != 0 {
+        if len < 8 || !len.is_multiple_of(8) {
             return Err(Errno::INVAL.into());
         }
         user::write_u64(hart, mask, 1)?;

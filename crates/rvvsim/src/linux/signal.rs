@@ -29,6 +29,7 @@ const SIGSTOP: i32 = 19;
 const SIG_DFL: u64 = 0;
 const SIG_IGN: u64 = 1;
 
+const SA_RESTART: u64 = 0x1000_0000;
 const SA_NODEFER: u64 = 0x4000_0000;
 const SA_RESETHAND: u64 = 0x8000_0000;
 /// The handler wants the alternate stack.
@@ -184,6 +185,19 @@ impl Signals {
         self.pending & !self.blocked != 0
     }
 
+    /// Whether the handler about to run wants interrupted calls to go on (`SA_RESTART`).
+    pub fn restarts(&self) -> bool {
+        let ready = self.pending & !self.blocked;
+        ready != 0 && self.actions[ready.trailing_zeros() as usize + 1].flags & SA_RESTART != 0
+    }
+
+    /// `rt_sigsuspend` is over: if no handler took the old mask with it, it comes back here.
+    pub fn end_suspension(&mut self) {
+        if let Some(mask) = self.suspended.take() {
+            self.blocked = mask;
+        }
+    }
+
     /// The next signal to deliver: faults first, then by number.
     fn next(&mut self) -> Option<Info> {
         let ready = self.pending & !self.blocked;
@@ -230,6 +244,9 @@ impl Process {
         for _ in 0..64 {
             let Some(info) = self.signals.next() else { break };
             let signal = info.signal;
+            if self.options.strace {
+                super::strace::tell_signal(&info);
+            }
             let action = self.signals.actions[signal as usize];
             match action.handler {
                 SIG_IGN => continue,
@@ -237,9 +254,6 @@ impl Process {
                 SIG_DFL => {
                     let synchronous = matches!(signal, SIGSEGV | SIGBUS | SIGILL | SIGTRAP) && info.code > 0;
                     let trap = self.signals.trap.take().filter(|_| synchronous);
-                    if self.options.strace {
-                        eprintln!("--- SIG{} ---", super::strace::signal_name(signal));
-                    }
                     return end(hart, Verdict::Kill { signal, trap });
                 }
                 _ => {}

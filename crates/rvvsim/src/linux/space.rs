@@ -26,6 +26,8 @@ const STACK_GUARD: u64 = 1 << 20;
 pub enum Backing {
     /// Zeroes.
     Zero,
+    /// A page that starts with these bytes.
+    Words(&'static [u32]),
     /// A file, from this offset at the area's start.
     File(Arc<HostFile>, u64),
 }
@@ -83,6 +85,8 @@ pub struct AddressSpace {
     /// New mappings go below this.
     mmap_top: u64,
     stack_bottom: u64,
+    /// A file may be mapped shared.
+    has_shared_files: bool,
     brk_start: u64,
     brk: u64,
 }
@@ -96,6 +100,7 @@ impl AddressSpace {
             frames: Frames::default(),
             mmap_top,
             stack_bottom,
+            has_shared_files: false,
             brk_start: 0,
             brk: 0,
         }
@@ -159,11 +164,19 @@ impl AddressSpace {
         }
         let backing = area.backing.clone();
         let frame = self.frames.take(ram).ok_or(OUT_OF_MEMORY)?;
-        if let Backing::File(file, offset) = backing {
-            let bytes = &mut ram.bytes_mut()[frame..frame + PAGE as usize];
-            if file.read_page(offset + (page - start), bytes) == 0 {
-                self.frames.give(ram, frame);
-                return Err(PAST_END_OF_FILE);
+        let bytes = &mut ram.bytes_mut()[frame..frame + PAGE as usize];
+        match backing {
+            Backing::Zero => {}
+            Backing::Words(words) => {
+                for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
+                    place.copy_from_slice(&word.to_le_bytes());
+                }
+            }
+            Backing::File(file, offset) => {
+                if file.read_page(offset + (page - start), bytes) == 0 {
+                    self.frames.give(ram, frame);
+                    return Err(PAST_END_OF_FILE);
+                }
             }
         }
         self.table.set(page, Entry::new(frame, permissions));
@@ -221,6 +234,7 @@ impl AddressSpace {
             return Err(Errno::NOMEM);
         }
         self.unmap(ram, start, area.end);
+        self.has_shared_files |= area.is_shared_file();
         self.insert(start, area);
         Ok(())
     }
@@ -337,8 +351,12 @@ impl AddressSpace {
         }
     }
 
-    /// Writes what the guest changed in shared mappings back to their files.
+    /// Writes what the guest changed in shared mappings back to their files. The TLB may still let it write
+    /// without being seen.
     pub(super) fn sync(&mut self, ram: &Ram, start: u64, end: u64) {
+        if !self.has_shared_files {
+            return;
+        }
         let first = self.areas.range(..=start).next_back().map_or(start, |(&s, _)| s);
         for (&at, area) in self.areas.range(first..end).filter(|(_, area)| area.is_shared_file()) {
             let Backing::File(file, offset) = &area.backing else { continue };
@@ -346,9 +364,26 @@ impl AddressSpace {
                 if entry.dirty() {
                     let bytes = &ram.bytes()[entry.frame()..entry.frame() + PAGE as usize];
                     file.write_page(offset + (va - at), bytes);
+                    *entry = Entry::new(entry.frame(), area.permissions() & !WRITE);
                 }
             });
         }
+    }
+
+    /// Makes shared mappings and the files behind them one again, before a file is read or written in another way.
+    /// True if there are any, so that the TLB must go.
+    pub(super) fn reconcile(&mut self, ram: &mut Ram) -> bool {
+        if !self.has_shared_files {
+            return false;
+        }
+        self.sync(ram, 0, USER_END);
+        let shared = self.areas.iter().filter(|(_, area)| area.is_shared_file());
+        let shared: Vec<(u64, u64)> = shared.map(|(&start, area)| (start, area.end)).collect();
+        for &(start, end) in &shared {
+            self.drop_pages(ram, start, end);
+        }
+        self.has_shared_files = !shared.is_empty();
+        true
     }
 
     /// Where the heap begins: nothing of it is mapped yet.
@@ -413,7 +448,7 @@ impl AddressSpace {
             let (r, w, x) = (flag(READ, 'r'), flag(WRITE, 'w'), flag(EXEC, 'x'));
             let s = if area.shared { 's' } else { 'p' };
             let (offset, name) = match &area.backing {
-                Backing::Zero => (0, area.name.into()),
+                Backing::Zero | Backing::Words(_) => (0, area.name.into()),
                 Backing::File(file, offset) => (*offset, String::from_utf8_lossy(&file.path)),
             };
             let _ = write!(text, "{start:08x}-{:08x} {r}{w}{x}{s} {offset:08x} 00:00 0", area.end);

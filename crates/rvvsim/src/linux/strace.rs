@@ -1,11 +1,13 @@
 //! Writing system calls down, as QEMU's `-strace` does.
 
+use super::signal::Info;
 use super::{Process, Served, Stop, user};
 use crate::Hart;
 use std::fmt::Write as _;
 
 /// Number, name, and how to write each argument: `d` and `u` decimal, `x` hexadecimal, `O` octal, `p` an address, `r` a plain
-/// hexadecimal one, `s` a string, `f` a directory, and others for one kind of constant each.
+/// hexadecimal one, `s` a string, `t` a
+/// time, `f` a directory, and others for one kind of constant each.
 #[rustfmt::skip]
 const CALLS: [(u64, &str, &str); 328] = [
     (0, "io_setup", "xxxxxx"),
@@ -108,7 +110,7 @@ const CALLS: [(u64, &str, &str); 328] = [
     (98, "futex", "pxd"),
     (99, "set_robust_list", "rd"),
     (100, "get_robust_list", "xxxxxx"),
-    (101, "nanosleep", "pp"),
+    (101, "nanosleep", "tt"),
     (102, "getitimer", "dp"),
     (103, "setitimer", "dpp"),
     (104, "kexec_load", "xxxxxx"),
@@ -122,7 +124,7 @@ const CALLS: [(u64, &str, &str); 328] = [
     (112, "clock_settime", "xxxxxx"),
     (113, "clock_gettime", "cp"),
     (114, "clock_getres", "cp"),
-    (115, "clock_nanosleep", "cxpp"),
+    (115, "clock_nanosleep", "cxtt"),
     (116, "syslog", "xxxxxx"),
     (117, "ptrace", "xxxxxx"),
     (118, "sched_setparam", "xxxxxx"),
@@ -136,9 +138,9 @@ const CALLS: [(u64, &str, &str); 328] = [
     (126, "sched_get_priority_min", "xxxxxx"),
     (127, "sched_rr_get_interval", "xxxxxx"),
     (128, "restart_syscall", "xxxxxx"),
-    (129, "kill", "dd"),
-    (130, "tkill", "dd"),
-    (131, "tgkill", "ddd"),
+    (129, "kill", "dS"),
+    (130, "tkill", "dS"),
+    (131, "tgkill", "ddS"),
     (132, "sigaltstack", "pp"),
     (133, "rt_sigsuspend", "pd"),
     (134, "rt_sigaction", "Spp"),
@@ -353,12 +355,24 @@ const SIGNALS: [&str; 32] = [
     "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
-/// The name of a signal, without `SIG`.
+/// The name of a signal, as `SIGSEGV`.
+#[must_use]
 pub fn signal_name(signal: i32) -> String {
     match usize::try_from(signal).ok().and_then(|s| SIGNALS.get(s)) {
-        Some(name) => (*name).to_owned(),
-        None => format!("RT{}", signal - 32),
+        Some(name) => format!("SIG{name}"),
+        None => format!("SIGRT{}", signal - 32),
     }
+}
+
+/// Writes down that a signal is delivered.
+pub fn tell_signal(info: &Info) {
+    let name = signal_name(info.signal);
+    let detail = match info.code {
+        0x80 => String::new(),
+        1.. => format!(", si_addr={:#018x}", info.detail[0]),
+        _ => format!(", si_pid={}, si_uid={}", info.detail[0] as u32, info.detail[0] >> 32),
+    };
+    eprintln!("--- {name} {{si_signo={name}, si_code={}{detail}}} ---", info.code);
 }
 
 const PROT: [(u64, &str); 3] = [(4, "PROT_EXEC"), (1, "PROT_READ"), (2, "PROT_WRITE")];
@@ -450,6 +464,11 @@ fn argument(hart: &mut Hart, kind: u8, value: u64) -> String {
             Ok(text) => format!("\"{}\"", String::from_utf8_lossy(&text).escape_debug()),
             Err(_) => format!("{value:#018x}"),
         },
+        b't' if value == 0 => "NULL".into(),
+        b't' => match (user::read_u64(hart, value), user::read_u64(hart, value.wrapping_add(8))) {
+            (Ok(seconds), Ok(nanos)) => format!("{{tv_sec = {},tv_nsec = {}}}", seconds as i64, nanos as i64),
+            _ => format!("{value:#018x}"),
+        },
         b'f' if value as i32 == super::paths::AT_FDCWD => "AT_FDCWD".into(),
         b'f' => (value as i32).to_string(),
         b'o' => {
@@ -464,7 +483,7 @@ fn argument(hart: &mut Hart, kind: u8, value: u64) -> String {
         b'w' => constant(value, &["SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA", "SEEK_HOLE"]),
         b'c' => constant(value, &CLOCKS),
         b'l' => constant(value, &LIMITS),
-        b'S' => format!("SIG{}", signal_name(value as i32)),
+        b'S' => signal_name(value as i32),
         b'i' => match value as u32 {
             0x5401 => "TCGETS".into(),
             0x5402 => "TCSETS".into(),
@@ -500,6 +519,11 @@ impl Process {
                     let mut word = |at| user::read_u64(hart, args[1].wrapping_add(at)).unwrap_or(0);
                     let (seconds, nanos) = (word(0), word(8));
                     write!(line, " = 0 ({{tv_sec = {seconds},tv_nsec = {nanos}}})")
+                }
+                Some("prlimit64") if args[3] != 0 => {
+                    let mut word = |at| user::read_u64(hart, args[3].wrapping_add(at)).unwrap_or(0) as i64;
+                    let (soft, hard) = (word(0), word(8));
+                    write!(line, " = {value} ({{rlim_cur={soft},rlim_max={hard}}})")
                 }
                 _ => write!(line, " = {}", *value as i64),
             },

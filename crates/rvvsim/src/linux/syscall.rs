@@ -46,7 +46,7 @@ impl Process {
             29 => self.sys_ioctl(hart, a, b, c),
             // flock: there is nobody to compete with.
             32 => self.files.get(a).map(|_| 0).map_err(Stop::from),
-            46 => self.sys_ftruncate(a, b),
+            46 => self.sys_ftruncate(hart, a, b),
             47 => self.sys_fallocate(args),
             57 => {
                 self.files.close(a)?;

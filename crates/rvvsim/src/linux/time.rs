@@ -209,6 +209,21 @@ impl Process {
         Ok(0)
     }
 
+    /// A sleep was cut short: says how much of it is left, where the guest wants to know.
+    pub(super) fn tell_remaining(&mut self, hart: &mut Hart, number: u64, args: &[u64; 6]) {
+        let at = match number {
+            101 => args[1],
+            115 if args[1] & 1 == 0 => args[3],
+            _ => 0,
+        };
+        if at != 0
+            && let Some(waking) = self.time.waking
+        {
+            let left = waking.saturating_sub(self.time.now(hart));
+            let _ = write_timespec(hart, at, left);
+        }
+    }
+
     /// Waits for the time at `request`: that long, or until a clock shows it.
     pub(super) fn wait_for(&mut self, hart: &mut Hart, request: u64, clock: Option<u64>) -> Served<()> {
         let nanos = read_timespec(hart, request)?;

@@ -10,7 +10,8 @@ const LINE: usize = 64;
 /// of the translation that produced them.
 pub struct Ram {
     bytes: MmapMut,
-    /// A bit per line, a word per page: set where decoded instructions came from.
+    /// A bit per line, a word per page: set where decoded instructions came from. As long as it has to be:
+    /// zeroing a word for every page of a large RAM costs more than a small program's whole run.
     code: Vec<u64>,
     /// Byte ranges of code that stores have hit and the engine has not yet forgotten.
     stale: Vec<(usize, usize)>,
@@ -25,7 +26,7 @@ impl Ram {
         let size = usize::try_from(size.max(1).next_multiple_of(PAGE))
             .map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
         let bytes = MmapOptions::new().len(size).no_reserve_swap().map_anon()?;
-        Ok(Ram { bytes, code: vec![0; size / PAGE as usize], stale: Vec::new() })
+        Ok(Ram { bytes, code: Vec::new(), stale: Vec::new() })
     }
 
     /// Bytes of RAM.
@@ -71,6 +72,9 @@ impl Ram {
     /// TLB entries for stores must go.
     pub fn mark_code(&mut self, offset: usize, len: usize) -> bool {
         let page = offset / PAGE as usize;
+        if self.code.len() <= page {
+            self.code.resize(page + 1, 0);
+        }
         let first = self.code[page] == 0;
         self.code[page] |= lines(offset, len);
         first
@@ -101,7 +105,9 @@ impl Ram {
 
     /// Nothing decoded from the page of `offset` is kept any more.
     pub fn unmark_page(&mut self, offset: usize) {
-        self.code[offset / PAGE as usize] = 0;
+        if let Some(lines) = self.code.get_mut(offset / PAGE as usize) {
+            *lines = 0;
+        }
     }
 }
 

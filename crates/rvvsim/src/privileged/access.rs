@@ -242,9 +242,12 @@ impl Hart {
         self.log_csr(csr::MIP);
     }
 
-    /// Brings `mstatus` up to date with what instructions have dirtied. While a log is kept, the change
-    /// is noted in it; so whoever keeps one calls this after each instruction.
-    pub fn fold_dirty(&mut self) {
+    /// Brings `mstatus` up to date with what instructions have dirtied. In Linux user mode there is nobody
+    /// to see it, and the flags stay for those who want to know whether a unit was ever used.
+    pub(super) fn fold_dirty(&mut self) {
+        if !self.is_bare() {
+            return;
+        }
         let before = self.csr.mstatus;
         self.csr.mstatus = self.mstatus() & !SD;
         self.fs_dirty = false;

@@ -28,13 +28,21 @@ pub struct Htif {
     pub(super) console: Box<dyn Write + Send>,
     /// Something was written to the console and may be still in a buffer.
     unflushed: bool,
+    /// The lower half of `tohost` was written, and the upper half not since.
+    half: bool,
+    /// The number of instructions retired before which to look away.
+    look_at: u64,
 }
+
+/// How many instructions may pass until the upper half of a command follows the lower one.
+const PATIENCE: u64 = 1000;
 
 impl Htif {
     /// An interface with its words at these offsets in RAM.
     pub fn new(tohost: Option<usize>, fromhost: Option<usize>) -> Self {
         let console = Box::new(std::io::stdout());
-        Htif { tohost, fromhost, answers: VecDeque::new(), console, unflushed: false }
+        let answers = VecDeque::new();
+        Htif { tohost, fromhost, answers, console, unflushed: false, half: false, look_at: 0 }
     }
 
     /// Whether `tohost` has a byte on the RAM page of `offset`.
@@ -43,16 +51,30 @@ impl Htif {
         self.tohost.is_some_and(|at| page(at) == page(offset) || page(at + 7) == page(offset))
     }
 
-    /// Whether a write of `len` bytes at `offset` completes a command. A write of the lower half alone
-    /// does not, since the upper half follows; if it does not, the command is seen the next time that
-    /// the host looks, which it does now and then.
-    pub fn completes_command(&self, offset: usize, len: usize) -> bool {
-        self.tohost.is_some_and(|at| offset < at + 8 && at + 4 < offset + len)
+    /// Takes note of a write of `len` bytes at `offset`: whether it completes a command. A write of the
+    /// lower half alone does not, since the upper half follows; if it does not follow in good time, the
+    /// command is taken as it is.
+    pub fn completes_command(&mut self, offset: usize, len: usize) -> bool {
+        let Some(at) = self.tohost else { return false };
+        let touches = |half: usize| offset < half + 4 && half < offset + len;
+        if touches(at + 4) {
+            self.half = false;
+            self.look_at = 0;
+            return true;
+        }
+        self.half |= touches(at);
+        false
     }
 
-    /// Does what the guest asked for; the exit code if that was to end.
-    pub fn serve(&mut self, ram: &mut Ram) -> Option<i32> {
+    /// Does what the guest asked for until `now`, in instructions retired; the exit code if that was to end.
+    pub fn serve(&mut self, ram: &mut Ram, now: u64) -> Option<i32> {
         let at = self.tohost?;
+        if std::mem::take(&mut self.half) {
+            self.look_at = now.saturating_add(PATIENCE);
+        }
+        if now < self.look_at {
+            return None;
+        }
         let command: u64 = ram.read(at).unwrap_or(0);
         if command == 0 {
             self.answer(ram);

@@ -295,7 +295,7 @@ impl Hart {
     /// Serves HTIF; the exit code if the guest asked to end.
     pub fn serve_devices(&mut self) -> Option<i32> {
         self.retired_in_block = 0;
-        let Hart { env: Environment::Bare(platform), ram, .. } = self else { return None };
-        platform.htif.serve(ram)
+        let Hart { env: Environment::Bare(platform), ram, instret, .. } = self else { return None };
+        platform.htif.serve(ram, *instret)
     }
 }

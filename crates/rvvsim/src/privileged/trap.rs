@@ -36,8 +36,9 @@ impl Hart {
     /// Enters the trap handler. `hart.pc` is the instruction that trapped.
     ///
     /// # Errors
-    /// The trap itself when its handler cannot even be fetched, so that nothing would ever happen again.
-    /// The hart is then as it was before the trap.
+    /// The trap itself when its handler cannot even be fetched, or when the handler's first instruction has
+    /// already led here, so that nothing else would ever happen again. The hart is then as it was before
+    /// the trap.
     pub fn take_trap(&mut self, trap: &Trap) -> Exec {
         self.retired_in_block = 0;
         let mode = self.mode_for_exception(trap.cause);
@@ -47,6 +48,14 @@ impl Hart {
         if let Err(next) = self.translate_as(handler, Access::Fetch, mode)
             && (mode == Privilege::Machine || self.csr.medeleg >> next.cause as u8 & 1 == 1)
         {
+            return Err(*trap);
+        }
+        let last = if mode == Privilege::Machine {
+            (self.csr.mepc, self.csr.mcause)
+        } else {
+            (self.csr.sepc, self.csr.scause)
+        };
+        if mode == self.prv && self.pc == handler && last == (handler, trap.cause as u64) {
             return Err(*trap);
         }
         self.enter(mode, trap.cause as u64, trap.tval, handler);

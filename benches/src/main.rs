@@ -1,2 +1,0 @@
-//! To be filled.
-fn main() {}

@@ -1,0 +1,227 @@
+//! The `rvvsim` command.
+
+mod options;
+mod qemu;
+mod report;
+
+use clap::Parser;
+use options::{Mode, Options};
+use qemu::{Parsed, QemuOptions};
+use rvvsim::elf::Image;
+use rvvsim::linux::{Grant, ProcessOptions};
+use rvvsim::{Config, Machine, Outcome};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// `--timeout` has passed, as timeout(1) says it.
+const EXIT_TIMEOUT: u8 = 124;
+/// `--max-insns` have been executed.
+const EXIT_MAX_INSNS: u8 = 125;
+/// The program cannot be run.
+const EXIT_CANNOT_RUN: u8 = 126;
+/// The command line is wrong.
+const EXIT_USAGE: u8 = 127;
+
+fn main() -> ExitCode {
+    let mut args: Vec<OsString> = std::env::args_os().collect();
+    let called_as = Path::new(args.first().map_or("".as_ref(), OsString::as_os_str));
+    let as_qemu = called_as.file_name().is_some_and(|n| n.to_string_lossy().starts_with("qemu-riscv64"));
+    let job = if as_qemu || args.get(1).is_some_and(|a| a == "qemu") {
+        args.drain(..if as_qemu { 1 } else { 2 });
+        match qemu::parse(args) {
+            Ok(Parsed::Run(options)) => Job::from_qemu(*options),
+            Ok(Parsed::Print(text)) => {
+                println!("{text}");
+                return ExitCode::SUCCESS;
+            }
+            Err(message) => Err(message),
+        }
+    } else {
+        match Options::try_parse_from(args) {
+            Ok(options) => Job::from_options(options),
+            Err(e) => {
+                let _ = e.print();
+                return if e.use_stderr() { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS };
+            }
+        }
+    };
+    match job {
+        Ok(job) => ExitCode::from(job.run()),
+        Err(message) => {
+            eprintln!("rvvsim: {message}");
+            ExitCode::from(EXIT_USAGE)
+        }
+    }
+}
+
+/// One run.
+struct Job {
+    elf: PathBuf,
+    config: Config,
+    mode: Mode,
+    process: ProcessOptions,
+    timeout: Option<Duration>,
+    trace: Option<PathBuf>,
+    stats: bool,
+}
+
+impl Job {
+    fn from_options(o: Options) -> Result<Job, String> {
+        let config = o.machine.config()?;
+        let mut args = vec![o.process.argv0.clone().unwrap_or_else(|| o.elf.clone().into())];
+        args.extend(o.args);
+        let mut process = ProcessOptions {
+            args: args.into_iter().map(OsString::into_vec).collect(),
+            env: o.process.env.iter().map(|e| e.clone().into_bytes()).collect(),
+            sysroot: o.process.sysroot,
+            host_fs: o.process.host_fs,
+            seed: o.process.seed,
+            strace: o.process.strace,
+            ..ProcessOptions::default()
+        };
+        for dir in &o.process.dir {
+            let grant = Grant::parse(dir);
+            if !grant.path.is_dir() {
+                return Err(format!("--dir {}: there is no such folder", grant.path.display()));
+            }
+            process.dirs.push(grant);
+        }
+        Ok(Job {
+            elf: o.elf,
+            config,
+            mode: o.machine.mode,
+            process,
+            timeout: o.machine.timeout.map(Duration::from_secs_f64),
+            trace: o.look.trace,
+            stats: o.look.stats,
+        })
+    }
+
+    fn from_qemu(o: QemuOptions) -> Result<Job, String> {
+        let elf = PathBuf::from(&o.program[0]);
+        let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        for (name, value) in o.env {
+            env.retain(|(n, _)| *n != *name);
+            if let Some(value) = value {
+                env.push((name.into(), value.into()));
+            }
+        }
+        let mut args = o.program;
+        if let Some(argv0) = o.argv0 {
+            args[0] = argv0;
+        }
+        let pair = |(name, value): (OsString, OsString)| [name.into_vec(), value.into_vec()].join(&b'=');
+        let process = ProcessOptions {
+            args: args.into_iter().map(OsString::into_vec).collect(),
+            env: env.into_iter().map(pair).collect(),
+            sysroot: o.sysroot,
+            host_fs: true,
+            seed: o.seed,
+            strace: o.strace,
+            ..ProcessOptions::default()
+        };
+        Ok(Job {
+            elf,
+            config: o.config,
+            mode: Mode::User,
+            process,
+            timeout: None,
+            trace: None,
+            stats: false,
+        })
+    }
+
+    fn run(self) -> u8 {
+        let bytes = match std::fs::read(&self.elf) {
+            Ok(bytes) => bytes,
+            Err(e) => return cannot_run(&format!("cannot read {}: {e}", self.elf.display())),
+        };
+        let image = match Image::parse(&bytes) {
+            Ok(image) => image,
+            Err(e) => return cannot_run(&format!("{}: {e}", self.elf.display())),
+        };
+        let bare = match self.mode {
+            Mode::Auto => image.has_tohost(),
+            Mode::Bare => true,
+            Mode::User => false,
+        };
+        let machine = if bare {
+            Machine::bare(self.config, &image)
+        } else {
+            Machine::user(self.config, &image, self.process)
+        };
+        let mut machine = match machine {
+            Ok(machine) => machine,
+            Err(e) => return cannot_run(&format!("{}: {e}", self.elf.display())),
+        };
+        let start = Instant::now();
+        let deadline = self.timeout.map(|t| start + t);
+        let outcome = match &self.trace {
+            None => machine.run(deadline),
+            Some(path) => match traced(&mut machine, deadline, path) {
+                Ok(outcome) => outcome,
+                Err(e) => return cannot_run(&format!("cannot write the trace to {}: {e}", path.display())),
+            },
+        };
+        let time = start.elapsed();
+        let code = conclude(&mut machine, &image, &outcome);
+        if self.stats {
+            eprint!("{}", report::statistics(&machine, time));
+        }
+        code
+    }
+}
+
+fn cannot_run(message: &str) -> u8 {
+    eprintln!("rvvsim: {message}");
+    EXIT_CANNOT_RUN
+}
+
+fn traced(machine: &mut Machine, deadline: Option<Instant>, path: &Path) -> std::io::Result<Outcome> {
+    let mut out = BufWriter::with_capacity(1 << 16, File::create(path)?);
+    let outcome = machine.run_traced(deadline, &mut out)?;
+    out.flush()?;
+    Ok(outcome)
+}
+
+/// Says what needs saying; the exit code.
+fn conclude(machine: &mut Machine, image: &Image, outcome: &Outcome) -> u8 {
+    match outcome {
+        // As a shell sees it: the low eight bits, but a failure stays one.
+        Outcome::Exited(code) if *code != 0 && code & 0xff == 0 => 255,
+        Outcome::Exited(code) => (code & 0xff) as u8,
+        Outcome::Signaled { signal, trap } => {
+            let name = rvvsim::linux::signal_name(*signal);
+            match trap {
+                Some(trap) => {
+                    let headline = format!("the guest was ended by {name}");
+                    eprint!("{}", report::fatal_trap(&mut machine.hart, image, &headline, trap));
+                }
+                None => eprintln!("rvvsim: the guest was ended by {name}"),
+            }
+            128 + (*signal & 0x7f) as u8
+        }
+        Outcome::Stuck(trap) => {
+            let headline = "a trap whose handler cannot be fetched: the hart would trap for ever";
+            eprint!("{}", report::fatal_trap(&mut machine.hart, image, headline, trap));
+            EXIT_CANNOT_RUN
+        }
+        Outcome::OutOfInstructions => {
+            eprintln!("rvvsim: stopped after {} instructions (--max-insns)", machine.hart.instret);
+            EXIT_MAX_INSNS
+        }
+        Outcome::TimedOut => {
+            eprintln!("rvvsim: stopped by --timeout after {} instructions", machine.hart.instret);
+            EXIT_TIMEOUT
+        }
+        Outcome::Unsupported(what) => {
+            eprintln!("rvvsim: the guest needs what this emulator does not support: {what}");
+            EXIT_CANNOT_RUN
+        }
+    }
+}

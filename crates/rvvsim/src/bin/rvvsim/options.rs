@@ -1,0 +1,271 @@
+//! The command line of `rvvsim`.
+
+use clap::{Args, Parser, ValueEnum};
+use rvv_isa::Isa;
+use rvvsim::Config;
+use rvvsim::config::{Agnostic, VlChoice, VsetvlX0};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Runs RISC-V programs: an RV64GCV emulator with any VLEN.
+///
+/// A Linux ELF runs as a user process, as under qemu-riscv64; an ELF with a `tohost` symbol runs on
+/// bare metal, as under Spike. The exit code is the guest's (128 + signal if one ended it); 124 means
+/// --timeout, 125 --max-insns, 126 a program that cannot be run, 127 a fault of the command line.
+#[derive(Parser, Debug)]
+#[command(
+    name = "rvvsim",
+    version,
+    after_help = "\
+Examples:
+  rvvsim prog.elf --vlen 256              run a program with 256-bit vector registers
+  rvvsim prog.elf -- -n 3 input.txt       arguments after -- are the guest's
+  rvvsim prog.elf --dir data --dir out:rw let the guest see two folders, write to one
+  rvvsim prog.elf -L SYSROOT              run a dynamically linked program
+  rvvsim prog.elf --tail ones --mask ones overwrite agnostic elements: does the program notice?
+  rvvsim prog.elf --trace=log             one line per instruction, as Spike's --log-commits
+  rvvsim prog.elf --isa rv64gc_zba        no vectors: their instructions are illegal
+  rvvsim qemu -cpu rv64,v=true prog.elf   QEMU's own options (or link it as qemu-riscv64)
+
+Every option can also be set by an environment variable, RVVSIM_VLEN for --vlen and so on."
+)]
+pub struct Options {
+    /// The program: a 64-bit little-endian RISC-V ELF.
+    pub elf: PathBuf,
+
+    /// Arguments for the guest.
+    #[arg(last = true)]
+    pub args: Vec<OsString>,
+
+    #[command(flatten)]
+    pub machine: MachineOptions,
+
+    #[command(flatten)]
+    pub process: GuestOptions,
+
+    #[command(flatten)]
+    pub look: LookOptions,
+}
+
+/// The machine.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Machine")]
+pub struct MachineOptions {
+    /// Bits in a vector register: a power of two, 128 to 65536.
+    #[arg(long, env = "RVVSIM_VLEN", value_name = "BITS")]
+    pub vlen: Option<u32>,
+
+    /// Extensions that exist, e.g. rv64gcv_zvfh_zvl256b or rva22u64. Default: RVA23U64 and all vector
+    /// extensions.
+    #[arg(long, env = "RVVSIM_ISA", value_name = "STRING", value_parser = parse_isa)]
+    pub isa: Option<Isa>,
+
+    /// User process or bare metal; auto looks for a `tohost` symbol.
+    #[arg(long, env = "RVVSIM_MODE", value_enum, default_value_t = Mode::Auto)]
+    pub mode: Mode,
+
+    /// Guest memory. Host memory is taken only as the guest touches it.
+    #[arg(long, env = "RVVSIM_MEM", value_name = "SIZE", default_value = "2G", value_parser = parse_size)]
+    pub mem: u64,
+
+    /// Stop after so many instructions (suffixes K, M, G are thousands); exit code 125.
+    #[arg(long, env = "RVVSIM_MAX_INSNS", value_name = "N", value_parser = parse_count)]
+    pub max_insns: Option<u64>,
+
+    /// Stop after so many seconds; exit code 124.
+    #[arg(long, env = "RVVSIM_TIMEOUT", value_name = "SECONDS", value_parser = parse_seconds)]
+    pub timeout: Option<f64>,
+
+    /// Tail elements under tail-agnostic: undisturbed, ones, ones-to-register, random:SEED.
+    #[arg(long, env = "RVVSIM_TAIL", value_name = "POLICY", default_value = "undisturbed",
+          value_parser = parse_agnostic)]
+    pub tail: Agnostic,
+
+    /// Masked-off elements under mask-agnostic: the same choices.
+    #[arg(long, env = "RVVSIM_MASK", value_name = "POLICY", default_value = "undisturbed",
+          value_parser = parse_agnostic)]
+    pub mask: Agnostic,
+
+    /// The vl that vsetvl returns for VLMAX < AVL < 2*VLMAX: max, half (ceil(AVL/2)), random:SEED.
+    #[arg(long, env = "RVVSIM_VL", value_name = "CHOICE", default_value = "max", value_parser = parse_vl)]
+    pub vl: VlChoice,
+
+    /// What the reserved `vsetvli x0, x0` that changes VLMAX does.
+    #[arg(long, env = "RVVSIM_VSETVL_X0", value_enum, default_value_t = X0::Vill)]
+    pub vsetvl_x0: X0,
+
+    /// Run reserved vector encodings that common hardware runs, instead of trapping.
+    #[arg(long, env = "RVVSIM_LENIENT")]
+    pub lenient: bool,
+
+    /// Misaligned scalar and vector element accesses trap.
+    #[arg(long, env = "RVVSIM_STRICT_ALIGN")]
+    pub strict_align: bool,
+}
+
+/// What the guest process sees.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Guest process (user mode)")]
+pub struct GuestOptions {
+    /// A folder the guest may read; with :rw, also write. Repeatable. Otherwise it sees stdio only.
+    #[arg(long, env = "RVVSIM_DIR", value_name = "PATH[:rw]", value_delimiter = ',')]
+    pub dir: Vec<String>,
+
+    /// The guest sees all of the host's files.
+    #[arg(long, env = "RVVSIM_HOST_FS")]
+    pub host_fs: bool,
+
+    /// Where the dynamic loader and its libraries are, for dynamically linked programs.
+    #[arg(short = 'L', long, env = "RVVSIM_SYSROOT", value_name = "PATH")]
+    pub sysroot: Option<PathBuf>,
+
+    /// Sets a variable in the guest's environment, which is empty otherwise. Repeatable.
+    #[arg(short = 'E', long = "env", value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+
+    /// The guest's argv[0].
+    #[arg(short = '0', long, value_name = "NAME")]
+    pub argv0: Option<OsString>,
+
+    /// Seed of what Linux makes random (AT_RANDOM, getrandom); host randomness otherwise.
+    #[arg(long, env = "RVVSIM_SEED", value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Print system calls to standard error.
+    #[arg(long, env = "RVVSIM_STRACE")]
+    pub strace: bool,
+}
+
+/// Looking inside.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Looking inside")]
+pub struct LookOptions {
+    /// Write one line per retired instruction in Spike's --log-commits format; to standard error
+    /// unless a file is given.
+    #[arg(long, env = "RVVSIM_TRACE", value_name = "FILE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "/dev/stderr")]
+    pub trace: Option<PathBuf>,
+
+    /// Print instructions retired, by class, and host time, to standard error at the end.
+    #[arg(long, env = "RVVSIM_STATS")]
+    pub stats: bool,
+}
+
+/// Which world the program lives in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Mode {
+    /// Bare if the ELF has a `tohost` symbol, user otherwise.
+    Auto,
+    /// A Linux process.
+    User,
+    /// M-mode on bare metal, with HTIF.
+    Bare,
+}
+
+/// See [`VsetvlX0`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum X0 {
+    /// Set vill.
+    Vill,
+    /// Keep vl.
+    Keep,
+    /// Keep vl, but at most the new VLMAX.
+    Clamp,
+}
+
+impl MachineOptions {
+    /// The configuration these options describe.
+    ///
+    /// # Errors
+    /// A sentence saying which option is wrong and what would be right.
+    pub fn config(&self) -> Result<Config, String> {
+        let isa = self.isa.unwrap_or_else(Isa::rva23u64);
+        let vlen = match self.vlen {
+            Some(vlen) => vlen,
+            None => isa.vlen_min().max(if isa.has(rvv_isa::Ext::V) { 128 } else { 32 }),
+        };
+        check_vlen(&isa, vlen)?;
+        Ok(Config {
+            isa,
+            vlen,
+            mem: self.mem,
+            max_insns: self.max_insns,
+            tail: self.tail,
+            mask: self.mask,
+            vl: self.vl,
+            vsetvl_x0: match self.vsetvl_x0 {
+                X0::Vill => VsetvlX0::Vill,
+                X0::Keep => VsetvlX0::Keep,
+                X0::Clamp => VsetvlX0::Clamp,
+            },
+            lenient: self.lenient,
+            misaligned: !self.strict_align,
+        })
+    }
+}
+
+/// Whether a vector length is one the extensions allow.
+pub fn check_vlen(isa: &Isa, vlen: u32) -> Result<(), String> {
+    let least = isa.vlen_min().max(32);
+    if !vlen.is_power_of_two() || vlen > 65536 || vlen < least {
+        return Err(format!("VLEN must be a power of two from {least} to 65536 with this ISA, not {vlen}"));
+    }
+    Ok(())
+}
+
+fn parse_isa(text: &str) -> Result<Isa, String> {
+    Isa::parse(text).map_err(|e| e.to_string())
+}
+
+/// A number with a decimal suffix.
+pub fn parse_count(text: &str) -> Result<u64, String> {
+    parse_suffixed(text, 1000).ok_or_else(|| format!("{text:?} is not a count; try 5000000 or 5M"))
+}
+
+/// A number of bytes with a binary suffix.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let size = parse_suffixed(text, 1024).ok_or_else(|| format!("{text:?} is not a size; try 512M or 4G"))?;
+    // A terabyte of address space is what a 47-bit host can give without harm to itself.
+    if size > 1 << 40 { Err("at most 1T".into()) } else { Ok(size) }
+}
+
+fn parse_suffixed(text: &str, unit: u64) -> Option<u64> {
+    let (digits, power) = match text.as_bytes().last()? {
+        b'k' | b'K' => (&text[..text.len() - 1], 1),
+        b'm' | b'M' => (&text[..text.len() - 1], 2),
+        b'g' | b'G' => (&text[..text.len() - 1], 3),
+        b't' | b'T' => (&text[..text.len() - 1], 4),
+        _ => (text, 0),
+    };
+    digits.replace('_', "").parse::<u64>().ok()?.checked_mul(unit.pow(power))
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s > 0.0 && s.is_finite() && s < 1e9 => Ok(s),
+        _ => Err(format!("{text:?} is not a positive number of seconds")),
+    }
+}
+
+fn parse_seed(text: &str) -> Option<u64> {
+    text.strip_prefix("random:")?.parse().ok()
+}
+
+fn parse_agnostic(text: &str) -> Result<Agnostic, String> {
+    match text {
+        "undisturbed" => Ok(Agnostic::Undisturbed),
+        "ones" => Ok(Agnostic::Ones),
+        "ones-to-register" => Ok(Agnostic::OnesToRegister),
+        _ => parse_seed(text)
+            .map(Agnostic::Random)
+            .ok_or_else(|| "one of undisturbed, ones, ones-to-register, random:SEED".into()),
+    }
+}
+
+fn parse_vl(text: &str) -> Result<VlChoice, String> {
+    match text {
+        "max" => Ok(VlChoice::Max),
+        "half" => Ok(VlChoice::Half),
+        _ => parse_seed(text).map(VlChoice::Random).ok_or_else(|| "one of max, half, random:SEED".into()),
+    }
+}

@@ -1,0 +1,92 @@
+//! What is said at the end of a run that went wrong, and with `--stats`.
+
+use rvv_isa::{DisasmOptions, XReg};
+use rvvsim::elf::Image;
+use rvvsim::{Cause, Hart, Machine, Trap};
+use std::fmt::Write;
+use std::time::Duration;
+
+/// A fatal trap in full: where, what, why, and the registers.
+pub fn fatal_trap(hart: &mut Hart, image: &Image, headline: &str, trap: &Trap) -> String {
+    let pc = hart.pc;
+    let mut text = format!("rvvsim: {headline}\n");
+    let _ = writeln!(text, "  pc     {}", address(image, pc));
+    let _ = writeln!(text, "  insn   {}", instruction_at(hart, pc));
+    let _ = writeln!(text, "  reason {}: {}", describe(trap.cause), trap.why);
+    if trap.cause != Cause::IllegalInstruction && trap.tval != pc {
+        let _ = writeln!(text, "  at     {}", address(image, trap.tval));
+    }
+    text.push_str(&registers(hart));
+    text
+}
+
+/// An address with the symbol it belongs to.
+fn address(image: &Image, address: u64) -> String {
+    match image.nearest(address) {
+        Some((name, 0)) => format!("{address:#018x} <{name}>"),
+        Some((name, offset)) => format!("{address:#018x} <{name}+{offset:#x}>"),
+        None => format!("{address:#018x}"),
+    }
+}
+
+fn instruction_at(hart: &mut Hart, pc: u64) -> String {
+    let Ok(low) = hart.fetch_parcel(pc) else { return "(cannot be fetched)".to_owned() };
+    let mut word = u32::from(low);
+    if low & 3 == 3 {
+        match hart.fetch_parcel(pc.wrapping_add(2)) {
+            Ok(high) => word |= u32::from(high) << 16,
+            Err(_) => return format!("{word:04x} (the rest cannot be fetched)"),
+        }
+    }
+    let text = match rvv_isa::decode(word) {
+        Some(inst) => inst.disasm(pc, DisasmOptions { pseudo: true }).replace('\t', " "),
+        None => "(no instruction)".to_owned(),
+    };
+    if low & 3 == 3 { format!("{word:08x}  {text}") } else { format!("{word:04x}  {text}") }
+}
+
+fn describe(cause: Cause) -> &'static str {
+    match cause {
+        Cause::InstructionAddressMisaligned => "instruction address misaligned",
+        Cause::InstructionAccessFault => "instruction access fault",
+        Cause::IllegalInstruction => "illegal instruction",
+        Cause::Breakpoint => "breakpoint",
+        Cause::LoadAddressMisaligned => "load address misaligned",
+        Cause::LoadAccessFault => "load access fault",
+        Cause::StoreAddressMisaligned => "store address misaligned",
+        Cause::StoreAccessFault => "store access fault",
+        Cause::EcallFromU | Cause::EcallFromS | Cause::EcallFromM => "environment call",
+        Cause::InstructionPageFault => "instruction page fault",
+        Cause::LoadPageFault => "load page fault",
+        Cause::StorePageFault => "store page fault",
+    }
+}
+
+fn registers(hart: &Hart) -> String {
+    let mut text = String::new();
+    for (r, value) in hart.x.architectural().iter().enumerate() {
+        let name = XReg(r as u8).name();
+        let end = if r % 4 == 3 { '\n' } else { ' ' };
+        let _ = write!(text, "  {name:>4} {value:016x}{end}");
+    }
+    if hart.config.isa.has(rvv_isa::Ext::Zve32x) {
+        let v = &hart.v;
+        let _ = writeln!(text, "  vl {} vtype {} vstart {} vlenb {}", v.vl, v.vtype, v.vstart, v.vlenb);
+    }
+    text
+}
+
+/// What `--stats` prints.
+pub fn statistics(machine: &Machine, time: Duration) -> String {
+    let total = machine.hart.instret;
+    let seconds = time.as_secs_f64();
+    let rate = if seconds > 0.0 { total as f64 / seconds / 1e6 } else { 0.0 };
+    let mut text = format!("{total} instructions in {seconds:.3} s of host time ({rate:.1} million/s)\n");
+    let mut counts: Vec<_> = machine.engine.counts().iter().collect();
+    counts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    for (class, n) in counts {
+        let share = 100.0 * n as f64 / total.max(1) as f64;
+        let _ = writeln!(text, "  {:<16} {n:>15} {share:>5.1} %", format!("{class:?}"));
+    }
+    text
+}

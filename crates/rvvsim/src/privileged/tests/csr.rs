@@ -1,0 +1,236 @@
+use super::super::status::*;
+use super::*;
+use crate::engine::CommitLog;
+use crate::fp::Flags;
+use rvv_isa::csr;
+
+#[test]
+fn misa_shows_the_letters_and_cannot_be_written() {
+    let mut h = hart_with("rv64gcv");
+    // MXL = 2; A, C, D, F, I, M, S, U, V are letters 0, 2, 3, 5, 8, 12, 18, 20, 21.
+    assert_eq!(read(&mut h, csr::MISA), 0x8000_0000_0034_112d);
+    assert_eq!(write_and_read(&mut h, csr::MISA, 0), 0x8000_0000_0034_112d);
+    assert_eq!(read(&mut hart_with("rv64ib"), csr::MISA), 0x8000_0000_0014_0102);
+}
+
+#[test]
+fn mstatus_keeps_what_its_fields_can_hold() {
+    let mut h = hart();
+    let fixed = 0xa_0000_0000;
+    assert_eq!(read(&mut h, csr::MSTATUS), fixed);
+    // All ones: MPP = 3, FS and VS dirty, hence SD; no UBE, XS, SBE, MBE.
+    let ones = write_and_read(&mut h, csr::MSTATUS, u64::MAX);
+    assert_eq!(ones, 1 << 63 | fixed | 0x7e_7faa);
+    assert_eq!(write_and_read(&mut h, csr::MSTATUS, 0), fixed);
+    // There is no mode 2.
+    assert_eq!(write_and_read(&mut h, csr::MSTATUS, 2 << 11), fixed);
+    assert_eq!(write_and_read(&mut h, csr::MSTATUS, 1 << 11), fixed | 1 << 11);
+    // sstatus is a window on SIE, SPIE, SPP, VS, FS, SUM, MXR, UXL, SD and leaves the rest alone.
+    assert_eq!(write_and_read(&mut h, csr::SSTATUS, u64::MAX), 1 << 63 | 2 << 32 | 0xc_6722);
+    assert_eq!(read(&mut h, csr::MSTATUS), 1 << 63 | fixed | 0xc_6722 | 1 << 11);
+}
+
+#[test]
+fn without_vectors_there_is_no_vs() {
+    let mut h = hart_with("rv64gc");
+    assert_eq!(write_and_read(&mut h, csr::MSTATUS, VS) & VS, 0);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::VLENB), Some("there is no CSR of this number"));
+}
+
+#[test]
+fn warl_fields_take_only_legal_values() {
+    let mut h = hart();
+    let cases: &[(u16, u64, u64)] = &[
+        (csr::MTVEC, 0x8000_0003, 0x8000_0001),
+        (csr::STVEC, 0x8000_0002, 0x8000_0000),
+        (csr::MEPC, 0x8000_0003, 0x8000_0002),
+        (csr::SEPC, u64::MAX, u64::MAX - 1),
+        // All but misaligned fetches (C is there), ecall from M-mode, and reserved ones.
+        (csr::MEDELEG, u64::MAX, 0x8_b3fe),
+        (csr::MIDELEG, u64::MAX, 0x222),
+        (csr::MIE, u64::MAX, 0xaaa),
+        (csr::MCOUNTEREN, u64::MAX, 0xffff_ffff),
+        (csr::SCOUNTEREN, u64::MAX, 0xffff_ffff),
+        // There is nothing to inhibit about time.
+        (csr::MCOUNTINHIBIT, u64::MAX, 0xffff_fffd),
+        (csr::MCOUNTINHIBIT, 0, 0),
+        // FIOM, CBIE, CBCFE, CBZE; ADUE, PBMTE, STCE.
+        (csr::MENVCFG, u64::MAX, 0xe000_0000_0000_00f1),
+        (csr::SENVCFG, u64::MAX, 0xf1),
+        // CBIE = 2 is reserved.
+        (csr::MENVCFG, 0x20, 0),
+        (csr::MHPMCOUNTER3, 7, 0),
+        (csr::MHPMEVENT31, 7, 0),
+        (csr::MSCRATCH, u64::MAX, u64::MAX),
+        (csr::TSELECT, 1, 0),
+        (csr::TDATA1, u64::MAX, 0),
+        (csr::FCSR, u64::MAX, 0xff),
+        (csr::FRM, 0xd, 5),
+    ];
+    h.write_csr(csr::MSTATUS, FS | VS);
+    for &(number, written, expected) in cases {
+        assert_eq!(write_and_read(&mut h, number, written), expected, "CSR {number:#x}");
+    }
+}
+
+#[test]
+fn without_c_instruction_addresses_are_multiples_of_four() {
+    let mut h = hart_with("rv64g");
+    assert_eq!(write_and_read(&mut h, csr::MEPC, 0x8000_0007), 0x8000_0004);
+    assert_eq!(write_and_read(&mut h, csr::MEDELEG, 1), 1);
+}
+
+#[test]
+fn satp_with_an_unsupported_mode_is_not_written_at_all() {
+    let mut h = hart();
+    let sv39 = 8 << 60 | 0x1234 << 44 | 0x8_0000;
+    assert_eq!(write_and_read(&mut h, csr::SATP, sv39), sv39);
+    for mode in [1, 2, 7, 11, 15] {
+        assert_eq!(write_and_read(&mut h, csr::SATP, mode << 60 | 1), sv39, "mode {mode}");
+    }
+    for mode in [0, 8, 9, 10] {
+        assert_eq!(write_and_read(&mut h, csr::SATP, mode << 60 | 1), mode << 60 | 1);
+    }
+}
+
+#[test]
+fn sie_and_sip_show_what_is_delegated() {
+    let mut h = hart();
+    platform(&mut h).mtimecmp = u64::MAX;
+    assert_eq!(write_and_read(&mut h, csr::MIP, u64::MAX), SSI | STI | SEI);
+    assert_eq!(read(&mut h, csr::SIP), 0);
+    assert_eq!(write_and_read(&mut h, csr::SIE, u64::MAX), 0);
+    h.write_csr(csr::MIDELEG, SSI | STI);
+    assert_eq!(read(&mut h, csr::SIP), SSI | STI);
+    // Of sip, only SSIP can be written.
+    assert_eq!(write_and_read(&mut h, csr::SIP, 0), STI);
+    assert_eq!(read(&mut h, csr::MIP), STI | SEI);
+    assert_eq!(write_and_read(&mut h, csr::SIE, u64::MAX), SSI | STI);
+    assert_eq!(read(&mut h, csr::MIE), SSI | STI);
+}
+
+#[test]
+fn stimecmp_takes_over_stip() {
+    let mut h = hart();
+    platform(&mut h).mtimecmp = u64::MAX;
+    h.write_csr(csr::STIMECMP, 5);
+    h.write_csr(csr::MIP, STI);
+    h.write_csr(csr::MENVCFG, STCE);
+    assert_eq!(h.mip(), 0, "the time has not come");
+    h.write_csr(csr::MIP, STI);
+    assert_eq!(h.mip(), 0, "STIP cannot be written");
+    h.instret = 500;
+    assert_eq!(h.mip(), STI, "it has");
+}
+
+#[test]
+fn a_counter_written_is_read_by_the_next_instruction() {
+    let mut h = hart();
+    h.instret = 1000;
+    assert_eq!(read(&mut h, csr::MINSTRET), 1000);
+    assert_eq!(write_and_read(&mut h, csr::MINSTRET, 7), 7);
+    assert_eq!(read(&mut h, csr::MINSTRET), 8);
+    assert_eq!(read(&mut h, csr::INSTRET), 9);
+    // CY stops mcycle; instructions still retire.
+    let cycle = write_and_read(&mut h, csr::MCYCLE, 100);
+    assert_eq!(cycle, 100);
+    h.write_csr(csr::MCOUNTINHIBIT, 1);
+    assert_eq!(read(&mut h, csr::MCYCLE), 101);
+    assert_eq!(read(&mut h, csr::MCYCLE), 101);
+    h.write_csr(csr::MCYCLE, 50);
+    assert_eq!(read(&mut h, csr::CYCLE), 50);
+    run(&mut h, Op::Csrrwi, 0, 0, i32::from(csr::MCOUNTINHIBIT)).unwrap();
+    assert_eq!(read(&mut h, csr::CYCLE), 51);
+}
+
+#[test]
+fn accesses_are_refused_by_rule() {
+    let mut h = hart();
+    let missing = Some("there is no CSR of this number");
+    let mode = Some("norm:Zicsr_illegal_mode: the CSR belongs to a more privileged mode");
+    let read_only = Some("norm:Zicsr_illegal_acc: a write to a read-only CSR");
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, 0x8ff), missing);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::SEED), missing);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::PMPCFG1), missing);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::MHARTID), None);
+    assert_eq!(broken_rule(&mut h, Op::Csrrw, 0, csr::MHARTID), read_only);
+    // By the register's number and not its value.
+    h.x[5] = 0;
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 5, csr::CYCLE), read_only);
+    assert_eq!(broken_rule(&mut h, Op::Csrrc, 0, csr::CYCLE), None);
+    assert_eq!(broken_rule(&mut h, Op::Csrrsi, 0, csr::CYCLE), None);
+    assert_eq!(broken_rule(&mut h, Op::Csrrci, 1, csr::CYCLE), read_only);
+    assert_eq!(broken_rule(&mut h, Op::Csrrwi, 0, csr::CYCLE), read_only);
+
+    enter(&mut h, Privilege::Supervisor);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::MSTATUS), mode);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::SATP), None);
+    h.write_csr(csr::MSTATUS, TVM);
+    let tvm = broken_rule(&mut h, Op::Csrrs, 0, csr::SATP).unwrap();
+    assert!(tvm.contains("TVM"), "{tvm}");
+    let stce = broken_rule(&mut h, Op::Csrrs, 0, csr::STIMECMP).unwrap();
+    assert!(stce.contains("STCE"), "{stce}");
+    enter(&mut h, Privilege::User);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::SSTATUS), mode);
+}
+
+#[test]
+fn counters_need_both_counterens() {
+    let mut h = hart();
+    enter(&mut h, Privilege::Supervisor);
+    assert!(broken_rule(&mut h, Op::Csrrs, 0, csr::TIME).unwrap().contains("mcounteren"));
+    h.write_csr(csr::MCOUNTEREN, 2);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::TIME), None);
+    assert!(broken_rule(&mut h, Op::Csrrs, 0, csr::CYCLE).unwrap().contains("mcounteren"));
+    enter(&mut h, Privilege::User);
+    assert!(broken_rule(&mut h, Op::Csrrs, 0, csr::TIME).unwrap().contains("scounteren"));
+    h.write_csr(csr::SCOUNTEREN, 2);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::TIME), None);
+    assert!(broken_rule(&mut h, Op::Csrrs, 0, csr::HPMCOUNTER31).unwrap().contains("mcounteren"));
+}
+
+#[test]
+fn floating_point_and_vector_csrs_need_their_units_on_and_dirty_them() {
+    let mut h = hart();
+    assert!(!h.fs_enabled() && !h.vs_enabled());
+    assert!(broken_rule(&mut h, Op::Csrrs, 0, csr::FCSR).unwrap().contains("mstatus.FS"));
+    assert!(broken_rule(&mut h, Op::Csrrs, 0, csr::VL).unwrap().contains("mstatus.VS"));
+    // Initial: reading leaves it so, writing does not.
+    h.write_csr(csr::MSTATUS, 1 << 13 | 1 << 9);
+    assert_eq!(read(&mut h, csr::FCSR), 0);
+    assert_eq!(read(&mut h, csr::VLENB), 16);
+    assert_eq!(read(&mut h, csr::MSTATUS) & (SD | FS | VS), 1 << 13 | 1 << 9);
+    assert_eq!(write_and_read(&mut h, csr::FCSR, 0xe3), 0xe3);
+    assert_eq!((h.frm, h.fflags), (7, Flags(3)));
+    assert_eq!(read(&mut h, csr::MSTATUS) & (SD | FS | VS), SD | FS | 1 << 9);
+    assert_eq!(write_and_read(&mut h, csr::VCSR, 0xff), 7);
+    assert_eq!((h.v.vxrm, h.v.vxsat), (3, true));
+    assert_eq!(read(&mut h, csr::MSTATUS) & (SD | FS | VS), SD | FS | VS);
+    // The largest index of an element at VLEN = 128 is 127.
+    assert_eq!(write_and_read(&mut h, csr::VSTART, u64::MAX), 127);
+}
+
+#[test]
+fn what_instructions_dirtied_is_seen_when_mstatus_is_read_and_gone_when_it_is_written() {
+    let mut h = hart();
+    h.write_csr(csr::MSTATUS, 1 << 13 | 1 << 9);
+    h.set_f(1, 0);
+    h.vs_dirty = true;
+    assert_eq!(read(&mut h, csr::SSTATUS) & (SD | FS | VS), SD | FS | VS);
+    assert_eq!(write_and_read(&mut h, csr::MSTATUS, 2 << 13) & (SD | FS | VS), 2 << 13);
+}
+
+#[test]
+fn the_log_has_the_registers_behind_the_windows_once_each() {
+    let mut h = hart();
+    h.log = Some(Box::new(CommitLog::default()));
+    h.x[5] = FS;
+    run(&mut h, Op::Csrrs, 0, 5, i32::from(csr::SSTATUS)).unwrap();
+    assert_eq!(h.log.as_ref().unwrap().csrs, [(csr::MSTATUS, SD | 0xa_0000_0000 | FS)]);
+    h.log.as_mut().unwrap().clear();
+    run(&mut h, Op::Csrrwi, 0, 1, i32::from(csr::FCSR)).unwrap();
+    assert_eq!(h.log.as_ref().unwrap().csrs, [(csr::FRM, 0), (csr::FFLAGS, 1)]);
+    h.log.as_mut().unwrap().clear();
+    run(&mut h, Op::Csrrs, 6, 0, i32::from(csr::MSCRATCH)).unwrap();
+    assert_eq!(h.log.as_ref().unwrap().csrs, []);
+}
