@@ -125,15 +125,7 @@ impl Job {
             strace: o.strace,
             ..ProcessOptions::default()
         };
-        Ok(Job {
-            elf,
-            config: o.config,
-            mode: Mode::User,
-            process,
-            timeout: None,
-            trace: None,
-            stats: false,
-        })
+        Ok(Job { elf, config: o.config, mode: Mode::User, process, timeout: None, trace: None, stats: false })
     }
 
     fn run(self) -> u8 {
