@@ -290,7 +290,10 @@ fn vl_is_chosen_within_the_rules() {
                     0..=32 => assert_eq!(vl, avl),
                     33..64 => {
                         assert!(avl.div_ceil(2) <= vl && vl <= 32, "avl {avl}: vl {vl}");
-                        assert!(vl == 32 || vl % egs_max == 0, "norm:egs_vl_avl: avl {avl}: vl {vl}");
+                        assert!(
+                            vl == 32 || vl.is_multiple_of(egs_max),
+                            "norm:egs_vl_avl: avl {avl}: vl {vl}"
+                        );
                     }
                     _ => assert_eq!(vl, 32),
                 }
