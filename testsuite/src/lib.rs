@@ -12,6 +12,7 @@ pub mod asm;
 pub mod cases;
 pub mod compare;
 pub mod elf_writer;
+pub mod elfs;
 pub mod emulator;
 pub mod golden;
 pub mod guests;

@@ -18,6 +18,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run every ELF of a folder on rvvsim and on the peers given, and compare
+    Elfs(Box<testsuite::elfs::command::Options>),
     /// Realistic RVV programs in C: every compiler x level x VLEN x agnostic policy, here and on QEMU
     Kernels(Box<testsuite::guests::command::Options>),
     /// Every vector instruction x SEW x LMUL x mask x vl x vstart x VLEN against Spike's recorded answers
@@ -75,6 +77,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
+        Command::Elfs(options) => testsuite::elfs::command::main(&options),
         Command::Kernels(options) => testsuite::guests::command::main(&options),
         Command::Vmatrix { spike, record, op, vlen } => {
             testsuite::vmatrix::command::main(spike.as_deref(), record, &op, vlen)

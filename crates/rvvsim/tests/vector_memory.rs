@@ -128,9 +128,9 @@ fn prepare(hart: &mut Hart, op: Op, random: &mut Random) -> Option<Inst> {
         base -= random.below(8);
     }
     hart.x[12] = [size, size + 8, 0u64.wrapping_sub(size), PAGE / 16][random.below(4) as usize];
-    if index.is_some() {
+    if let Some(index) = index {
         // Small offsets, and a base that some of them carry past the end.
-        let index = index.expect("just seen") as usize / 8;
+        let index = index as usize / 8;
         let at = 24 * hart.v.vlenb;
         for i in 0..hart.v.vl as usize {
             let offset = random.below(200).to_le_bytes();
