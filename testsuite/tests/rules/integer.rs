@@ -104,7 +104,7 @@ fn bit_manipulation_instructions_agree_with_the_plain_model() {
 #[test]
 fn integer_instructions_agree_with_the_plain_model_at_long_vlens() {
     // One round of each at each VLEN; the longest groups have 65536 elements.
-    let some = |f: &Form| f.op as usize % 3 == 0 || matches!(f.vd, Some(Width::Mask));
+    let some = |f: &Form| (f.op as usize).is_multiple_of(3) || matches!(f.vd, Some(Width::Mask));
     assert!(all_of(some, &[8192, 65536], 1, 3) > 500);
 }
 

@@ -1,6 +1,6 @@
 //! Mask instructions.
 
-use crate::forms::{VD, VS1, VS2};
+use crate::forms::{VD, VS2};
 use crate::harness::*;
 use rvv_isa::{Lmul, Vtype};
 use rvvsim::config::Agnostic;
@@ -214,5 +214,4 @@ fn mask_results_have_an_agnostic_tail_whatever_vta_says() {
             assert!((2..128).all(|i| lab.bit(VD, i)), "{name}");
         }
     }
-    let _ = VS1;
 }
