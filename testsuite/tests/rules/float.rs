@@ -284,10 +284,11 @@ fn float_results_agree_with_the_host() {
     let canonical64 = |x: f64| if x.is_nan() { 0x7ff8 << 48 } else { x.to_bits() };
     let canonical32 = |x: f32| if x.is_nan() { 0x7fc0_0000 } else { u64::from(x.to_bits()) };
     let mut random = Random(77);
-    for sew in [32, 64] {
-        let n = 64;
-        let mut lab = Lab::new(4096);
-        for round in 0..20 {
+    for (sew, vlen, n, rounds) in
+        [(32, 4096, 64, 20), (64, 4096, 64, 20), (32, 65536, 1900, 2), (64, 65536, 1000, 2)]
+    {
+        let mut lab = Lab::new(vlen);
+        for round in 0..rounds {
             lab.set(sew, Lmul::M1).vl(n);
             let column = |random: &mut Random| (0..n).map(|_| operand(random, sew)).collect::<Vec<u64>>();
             let (a, mut b, d) = (column(&mut random), column(&mut random), column(&mut random));

@@ -189,7 +189,7 @@ fn vid_is_the_index_whatever_the_mask() {
     let mut lab = Lab::new(128);
     lab.set(8, Lmul::M1);
     for vs2 in 1..32u32 {
-        lab.illegal_word(ins("vid.v").vd(VD).word() | vs2 << 20);
+        lab.cites_word(ins("vid.v").vd(VD).word() | vs2 << 20, "vid_vs2_nv0_rsv");
     }
 }
 
