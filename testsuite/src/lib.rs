@@ -5,6 +5,7 @@
 //!   bare-metal ELFs of them, [`golden`] keeps what Spike answered;
 //! * [`emulator`] and [`peer`] run ELFs, here and elsewhere;
 //! * [`elfs`] is the runner, [`lockstep`] compares instruction by instruction;
+//! * [`rules`] says which tests are for which normative rule of the manual's vector chapters;
 //! * [`guests`] are realistic programs in C, compared between emulators.
 
 pub mod asm;
@@ -18,5 +19,6 @@ pub mod guests;
 pub mod lockstep;
 pub mod peer;
 pub mod program;
+pub mod rules;
 pub mod values;
 pub mod vmatrix;

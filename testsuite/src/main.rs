@@ -37,6 +37,12 @@ enum Command {
         #[arg(long)]
         vlen: Option<u32>,
     },
+    /// The normative rules of the manual's vector chapters: which are covered, and by which tests
+    Rules {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Record what Spike answers to our instruction tests
     Record {
         /// The Spike to ask
@@ -76,6 +82,7 @@ fn main() -> ExitCode {
         Command::Vmatrix { spike, record, op, vlen } => {
             testsuite::vmatrix::command::main(spike.as_deref(), record, &op, vlen)
         }
+        Command::Rules { json } => testsuite::rules::main(json),
         Command::Record { spike, spike_isa, only } => record(&Spike { path: spike, isa: spike_isa }, &only),
         Command::Lockstep { spike, spike_isa, count, seed, lines } => {
             let what = if lines { What::Lines } else { What::State };

@@ -222,7 +222,7 @@ impl Form {
                 Some(Width::Sew) => (sew, lmul.log2()),
                 _ => return true,
             };
-            eew <= 64 && eew >= 8 && (-3..=3).contains(&emul)
+            (8..=64).contains(&eew) && (-3..=3).contains(&emul)
         };
         good(self.vd) && good(self.vs2) && good(self.vs1)
     }

@@ -281,3 +281,15 @@ fn vclz_and_vctz_of_zero_are_sew() {
         assert_eq!(lab.gets(VD, sew, 2), [u64::from(sew), u64::from(sew / 2)]);
     }
 }
+
+#[test]
+fn vaesz_has_no_vv_form() {
+    // .vs is funct6 101001, .vv would be 101000.
+    let mut lab = Lab::new(128);
+    lab.set(32, Lmul::M1);
+    let word = ins("vaesz.vs").vd(VD).vs2(VS2).word();
+    assert_eq!(word >> 26, 0b101001);
+    assert_eq!(ins("vaesef.vv").vd(VD).vs2(VS2).word() >> 26, 0b101000);
+    lab.run_word(word).unwrap();
+    lab.illegal_word(word ^ 1 << 26);
+}

@@ -187,6 +187,13 @@ impl Lab {
         assert!(why.starts_with(&format!("norm:{rule}: ")), "{}: {why:?} is not norm:{rule}", show(ins));
     }
 
+    /// As [`Lab::cites`], for a word.
+    #[track_caller]
+    pub fn cites_word(&mut self, word: u32, rule: &str) {
+        let why = self.illegal_word(word);
+        assert!(why.starts_with(&format!("norm:{rule}: ")), "{word:#010x}: {why:?} is not norm:{rule}");
+    }
+
     /// As [`Lab::cites`], for any of these rules.
     #[track_caller]
     pub fn cites_any(&mut self, ins: Ins, rules: &[&str]) {

@@ -208,7 +208,7 @@ fn memory_mew_and_reserved_widths_modes_and_nf_are_illegal() {
         let word =
             ins(name).vd(VD).rs1(10).vs2(if name.contains("xei") { 16 } else { ins(name).0.rs2 }).word();
         lab.run_word(word).unwrap();
-        lab.illegal_word(word | 1 << 28);
+        lab.cites_word(word | 1 << 28, "vector_ls_mew_rsv");
     }
     // lumop and sumop: of the 32 values unit-stride loads and stores know a few.
     for lumop in 0..32u32 {
@@ -242,7 +242,7 @@ fn whole_register_accesses_know_1_2_4_and_8_registers_and_no_mask() {
                 lab.run_word(word).unwrap();
                 lab.illegal_word(word & !(1 << 25));
             } else {
-                lab.illegal_word(word);
+                lab.cites_word(word, "vector_ls_seg_wholereg_nf_rsv");
             }
         }
     }
@@ -312,7 +312,7 @@ fn vmv_nr_r_knows_1_2_4_and_8_registers_aligned() {
             lab.run_word(word).unwrap();
             lab.illegal_word(word & !(1 << 25));
         } else {
-            lab.illegal_word(word);
+            lab.cites_word(word, "vmv-nr-r_nreg_rsv");
         }
     }
     for n in [2u8, 4, 8] {
@@ -346,12 +346,26 @@ fn encodings_without_a_mask_or_with_a_fixed_register_have_no_others() {
             // vm=1 is all there is; vmerge's vm=1 is vmv.v, and so on.
             let other = word ^ 1 << 25;
             assert!(rvv_isa::decode(other).is_none(), "{} with the other vm", form.name());
-            lab.illegal_word(other);
+            match form.name() {
+                name if name.ends_with(".mm") => lab.cites_word(other, "vmasklogical_masked_rsv"),
+                "vmv.x.s" | "vmv.s.x" => lab.cites_word(other, "vmv-s-x_vmv-x-s_masked_rsv"),
+                "vfmv.f.s" | "vfmv.s.f" => lab.cites_word(other, "vfmv-s-f_masked_rsv"),
+                "vcompress.vm" => lab.cites_word(other, "vcompress_masked_rsv"),
+                _ => drop(lab.illegal_word(other)),
+            }
             count += 1;
         }
         if !fields(Field::Rs2) && !form.memory {
-            lab.illegal_word(word ^ 1 << 20);
-            lab.illegal_word(word ^ 31 << 20);
+            let rule = match form.name() {
+                "vfmv.v.f" => "norm:vfmv_vs2_nv0_rsv: ",
+                "vid.v" => "norm:vid_vs2_nv0_rsv: ",
+                name if name.starts_with("vmv.v.") => "norm:vmv_vs2_nv0_rsv: ",
+                _ => "",
+            };
+            for other in [word ^ 1 << 20, word ^ 31 << 20] {
+                let why = lab.illegal_word(other);
+                assert!(why.starts_with(rule), "{}: {why}", form.name());
+            }
             count += 1;
         }
     }
@@ -403,4 +417,19 @@ fn vmv_nr_r_copies_all_bits_and_checks_vstart_against_evl() {
             lab.illegal(ins(&name).vd(8).vs2(16));
         }
     }
+}
+
+#[test]
+fn vm_is_bit_25_and_0_means_masked() {
+    let mut lab = Lab::new(128);
+    for form in forms::all().iter().filter(|form| form.maskable) {
+        let (plain, masked) = (form.ins().word(), form.ins().m().word());
+        assert_eq!((plain & 1 << 25, masked), (1 << 25, plain & !(1 << 25)), "{}", form.name());
+    }
+    lab.set(8, Lmul::M1).vl(2).mask(0, 0b10).puts(VD, 8, &[9, 9]).puts(VS2, 8, &[1, 2]);
+    let word = ins("vadd.vi").vd(VD).vs2(VS2).imm(1).word();
+    lab.run_word(word & !(1 << 25)).unwrap();
+    assert_eq!(lab.gets(VD, 8, 2), [9, 3]);
+    lab.run_word(word).unwrap();
+    assert_eq!(lab.gets(VD, 8, 2), [2, 3]);
 }

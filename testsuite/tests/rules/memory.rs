@@ -3,9 +3,8 @@
 use crate::forms::{self, Dest, Form, VD, VS2, Width};
 use crate::harness::*;
 use crate::model::{element, set_element};
-use rvv_isa::{Lmul, Vtype, csr};
+use rvv_isa::{Lmul, Vtype};
 use rvvsim::config::Agnostic;
-use rvvsim::privileged::RAM_BASE;
 
 /// The memory that accesses may touch, and where its middle is.
 const WINDOW: usize = 0x4_0000;
@@ -414,5 +413,29 @@ fn vector_accesses_take_part_in_program_order() {
     lab.run(ins("sw").rs1(10).rs2(5)).unwrap();
     lab.ok(ins("vle32.v").vd(VD).rs1(10));
     assert_eq!(lab.get(VD, 32, 0), 77);
-    let _ = (csr::VL, RAM_BASE);
+}
+
+/// Whole registers: aligned to the encoded EEW, or moved or trapped as scalars are.
+#[test]
+fn whole_registers_may_be_misaligned_or_trap() {
+    for misaligned in [true, false] {
+        let mut lab = Lab::with(128, |config| config.misaligned = misaligned);
+        let bytes: Vec<u8> = (0..40).collect();
+        lab.put_at(DATA, &bytes);
+        lab.set(8, Lmul::M1).x(10, DATA + 2);
+        // Aligned to its EEW is enough.
+        lab.ok(ins("vl1re16.v").vd(VD).rs1(10));
+        assert_eq!(lab.hart.v.register(VD), &bytes[2..18]);
+        let result = lab.run(ins("vl1re64.v").vd(VD).rs1(10));
+        if misaligned {
+            assert!(result.is_ok());
+            assert_eq!(lab.hart.v.register(VD), &bytes[2..18]);
+        } else {
+            let trap = result.unwrap_err();
+            assert_eq!((trap.cause as u8, trap.tval, lab.hart.v.vstart), (4, DATA + 2, 0));
+        }
+        // Stores are of bytes.
+        lab.vstart(0).x(10, DATA + 3);
+        lab.ok(ins("vs1r.v").vd(VD).rs1(10));
+    }
 }

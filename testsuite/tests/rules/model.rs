@@ -58,7 +58,7 @@ pub fn integer(name: &str, e: Element) -> Option<(i128, bool)> {
     let sew = e.sew;
     let (sa, ua) = (signed(e.a, e.a_bits), unsigned(e.a, e.a_bits));
     let (sb, ub) = (signed(e.b, sew), unsigned(e.b, sew));
-    let (sd, ud) = (signed(e.d, sew), unsigned(e.d, sew));
+    let sd = signed(e.d, sew);
     let wd = unsigned(e.d, (2 * sew).min(64));
     let c = i128::from(e.c);
     let shift = (ub as u32) & (sew - 1);
@@ -152,7 +152,6 @@ pub fn integer(name: &str, e: Element) -> Option<(i128, bool)> {
         "vclmulh" => (carryless(e.a, e.b) >> 64) as i128,
         _ => return None,
     };
-    let _ = ud;
     Some((value, false))
 }
 

@@ -63,7 +63,7 @@ fn vl_obeys_the_constraints_under_every_choice() {
                     } else {
                         assert!(vl >= avl.div_ceil(2) && vl <= vlmax, "{context}");
                         // egs_vl_avl: EGSMAX is 8 with SM3.
-                        assert!(vl == vlmax || (vl > 0 && vl % 8 == 0), "{context}: element groups");
+                        assert!(vl == vlmax || (vl > 0 && vl.is_multiple_of(8)), "{context}: element groups");
                     }
                     assert_eq!(*seen.entry(avl).or_insert(vl), vl, "{context}: deterministic");
                     // The value read back as AVL gives itself.

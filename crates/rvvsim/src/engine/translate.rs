@@ -175,7 +175,9 @@ impl Builder {
         let Some(i) = decoded else {
             let why = match rvv_isa::decode(word) {
                 Some(_) => "an instruction of an extension that --isa leaves out",
-                None => "not an instruction of any extension this machine knows, or a reserved encoding",
+                None => vector::reserved_encoding(word).unwrap_or(
+                    "not an instruction of any extension this machine knows, or a reserved encoding",
+                ),
             };
             return self.fault(&placeholder, Trap::illegal(word, why));
         };

@@ -24,10 +24,12 @@ mod memory;
 mod permute;
 mod policy;
 mod reduction;
+mod reserved;
 mod segment;
 
 pub use config::{next_vtype, supported};
 pub use policy::Policy;
+pub use reserved::reserved_encoding;
 
 use crate::Hart;
 use crate::config::Config;
