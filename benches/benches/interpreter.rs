@@ -1,4 +1,5 @@
 //! Instructions per second of the scalar interpreter.
+#![allow(missing_docs)] // criterion_group! makes an undocumented function
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rvvsim::elf::Image;

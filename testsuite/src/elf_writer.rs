@@ -94,10 +94,11 @@ impl ElfWriter {
             strtab.push(0);
         }
         let mut table = vec![0; SHDR];
-        // name, type, link, info, align, entry size
-        let tables: [(u32, u32, u32, u32, u64, u64, &[u8]); 3] =
-            [(1, 2, 2, 1, 8, 24, &symtab), (9, 3, 0, 0, 1, 0, &strtab), (17, 3, 0, 0, 1, 0, NAMES)];
-        for (name, kind, link, info, align, entsize, bytes) in tables {
+        // name, type, link, info; align, entry size
+        let symbols = ([1, 2, 2, 1], [8, 24], &symtab[..]);
+        let strings = ([9, 3, 0, 0], [1, 0], &strtab[..]);
+        let names = ([17, 3, 0, 0], [1, 0], NAMES);
+        for ([name, kind, link, info], [align, entsize], bytes) in [symbols, strings, names] {
             out.resize(out.len().next_multiple_of(8), 0);
             put32(&mut table, name);
             put32(&mut table, kind);

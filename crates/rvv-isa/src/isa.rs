@@ -22,7 +22,7 @@ pub struct Requires(pub(crate) &'static [ExtSet]);
 /// [`Isa::parse`] takes `rv64` and a list of extensions as compilers take it, with or without version numbers, or
 /// the profile `rva20u64`, `rva22u64` or `rva23u64` and more extensions behind it. Names of promises that need
 /// nothing executed are accepted and forgotten: zic64b, ziccamoa, ziccamoc, ziccif, zicclsm, ziccrse, za64rs,
-/// za128rs, zama16b, zkt, zvkt, supm, ssccptr, sscounterenw, sstvala, sstvecd, ssu64xl, svade, svbare, and the letter
+/// za128rs, zkt, zvkt, supm, ssccptr, sscounterenw, sstvala, sstvecd, ssu64xl, svade, svbare, and the letter
 /// u. An extension that is not executed here is refused, since it would be silently missing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Isa(ExtSet);

@@ -280,7 +280,7 @@ impl Hart {
     }
 
     fn load_unlogged(&mut self, va: u64, size: usize) -> Exec<u64> {
-        if va % size as u64 != 0 && !self.config.misaligned {
+        if !va.is_multiple_of(size as u64) && !self.config.misaligned {
             return Err(Trap::new(Cause::LoadAddressMisaligned, va, "misaligned load"));
         }
         let on_page = (PAGE - va % PAGE) as usize;
@@ -316,7 +316,7 @@ impl Hart {
     #[cold]
     #[inline(never)]
     fn store_slow(&mut self, va: u64, size: usize, value: u64) -> Exec {
-        if va % size as u64 != 0 && !self.config.misaligned {
+        if !va.is_multiple_of(size as u64) && !self.config.misaligned {
             return Err(Trap::new(Cause::StoreAddressMisaligned, va, "misaligned store"));
         }
         let bytes = value.to_le_bytes();

@@ -130,7 +130,7 @@ impl Machine {
             if self.hart.instret >= limit {
                 return Ok(Outcome::OutOfInstructions);
             }
-            if self.hart.instret % 1024 == 0 && deadline.is_some_and(|d| Instant::now() >= d) {
+            if self.hart.instret.is_multiple_of(1024) && deadline.is_some_and(|d| Instant::now() >= d) {
                 return Ok(Outcome::TimedOut);
             }
             line.clear();

@@ -23,6 +23,9 @@ struct JumpEntry {
     link: Link,
 }
 
+/// Sees the address and the instructions (with their offsets) of a block.
+pub type Observer = Box<dyn FnMut(u64, &[(u16, Inst)])>;
+
 /// All decoded blocks.
 pub struct BlockCache {
     blocks: Vec<Block>,
@@ -35,6 +38,8 @@ pub struct BlockCache {
     /// Moves on when a translation may have changed or a block was forgotten: links and jump entries of
     /// older generations are void, and a block of an older one is looked at again before it runs.
     generation: u64,
+    /// Told of each block as it is decoded.
+    pub observer: Option<Observer>,
     /// Instructions retired by blocks that are no longer here.
     counts: Counts,
     /// The hart's count of translation changes when `generation` was last moved.
@@ -51,6 +56,7 @@ impl Default for BlockCache {
             by_page: FxHashMap::default(),
             free: Vec::new(),
             generation: 1,
+            observer: None,
             counts: Counts::default(),
             seen_tlb_generation: 0,
         }
@@ -134,6 +140,9 @@ impl BlockCache {
             self.forget(id);
         }
         let block = translate(hart, pc, context, usize::MAX)?;
+        if let Some(observer) = &mut self.observer {
+            observer(pc, &block.insts);
+        }
         let id = self.insert(hart, block);
         self.remember_jump(pc, context, id);
         Ok(id)

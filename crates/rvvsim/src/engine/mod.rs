@@ -16,6 +16,7 @@ pub use log::{CommitLog, MemoryEvent};
 pub use stats::Counts;
 
 use crate::trap::Trap;
+use rvv_isa::Inst;
 
 /// Why [`Engine::run`] came back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +34,12 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// Has `observer` told of each block as it is decoded: its address, and its instructions with their
+    /// offsets.
+    pub fn observe(&mut self, observer: impl FnMut(u64, &[(u16, Inst)]) + 'static) {
+        self.cache.observer = Some(Box::new(observer));
+    }
+
     /// Instructions retired so far, by class.
     #[must_use]
     pub fn counts(&self) -> Counts {

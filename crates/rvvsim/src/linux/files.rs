@@ -226,7 +226,9 @@ impl Files {
     /// A new open file under the lowest free descriptor.
     pub fn add(&mut self, kind: Kind, flags: u32) -> Result<u64, Errno> {
         let made_up = |file: &&OpenFile| matches!(file.kind, Kind::Bytes(..));
-        if matches!(kind, Kind::Bytes(..)) && self.open.iter().flatten().filter(made_up).count() >= MOST_MADE_UP {
+        if matches!(kind, Kind::Bytes(..))
+            && self.open.iter().flatten().filter(made_up).count() >= MOST_MADE_UP
+        {
             return Err(Errno::NFILE);
         }
         let fd = self.lowest_free(0)?;

@@ -5,6 +5,7 @@ use super::process::TIME_FREQUENCY;
 use super::{Process, Served, user};
 use crate::Hart;
 use crate::config::Config;
+use crate::exec::cache::BLOCK;
 use rustix::io::Errno;
 use rvv_isa::{Ext, Isa};
 
@@ -94,9 +95,6 @@ fn ima_ext_0(isa: &Isa) -> u64 {
     bits | u64::from(has("zicbop")) << 60
 }
 
-/// Bytes of a cache block, for `cbo.zero` and its like.
-pub const CACHE_BLOCK: u64 = 64;
-
 /// The answer to one key; `None` for a key this kernel does not know.
 pub fn answer(config: &Config, key: i64) -> Option<u64> {
     let isa = &config.isa;
@@ -109,9 +107,9 @@ pub fn answer(config: &Config, key: i64) -> Option<u64> {
         3 => u64::from(has(Ext::M) && has(Ext::A)),
         4 => ima_ext_0(isa),
         5 | 9 => misaligned,
-        6 if has(Ext::Zicboz) => CACHE_BLOCK,
-        12 if has(Ext::Zicbom) => CACHE_BLOCK,
-        15 if has(Ext::Zicbop) => CACHE_BLOCK,
+        6 if has(Ext::Zicboz) => BLOCK,
+        12 if has(Ext::Zicbom) => BLOCK,
+        15 if has(Ext::Zicbop) => BLOCK,
         7 => USER_END - 1,
         8 => TIME_FREQUENCY,
         10 if isa.elen() > 0 => 3,
@@ -126,7 +124,8 @@ impl Process {
     /// `riscv_hwprobe(pairs, pair_count, cpusetsize, cpus, flags)`.
     pub(super) fn sys_riscv_hwprobe(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [pairs, count, set_size, set, flags, _] = args;
-        if flags > 1 {
+        // There are a few dozen keys; nobody has a million questions.
+        if flags > 1 || count > 1 << 20 {
             return Err(Errno::INVAL.into());
         }
         if flags == 1 {

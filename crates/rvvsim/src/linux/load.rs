@@ -76,7 +76,8 @@ pub fn load(
         let (low, high) = interp.span();
         let low = low & !(PAGE - 1);
         if interp.is_pie {
-            interp_base = place(&space, (high - low).next_multiple_of(PAGE))?.wrapping_sub(low);
+            let len = (high - low).checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
+            interp_base = place(&space, len)?.wrapping_sub(low);
         }
         load_image(&mut space, ram, &interp, interp_base, "the program's interpreter")?;
         pc = interp.entry.wrapping_add(interp_base);

@@ -6,7 +6,8 @@ use crate::Hart;
 use std::fmt::Write as _;
 
 /// Number, name, and how to write each argument: `d` and `u` decimal, `x` hexadecimal, `O` octal, `p` an address, `r` a plain
-/// hexadecimal one, `s` a string, `f` a directory, and others for one kind of constant each.
+/// hexadecimal one, `s` a string, `t` a
+/// time, `f` a directory, and others for one kind of constant each.
 #[rustfmt::skip]
 const CALLS: [(u64, &str, &str); 328] = [
     (0, "io_setup", "xxxxxx"),
@@ -109,7 +110,7 @@ const CALLS: [(u64, &str, &str); 328] = [
     (98, "futex", "pxd"),
     (99, "set_robust_list", "rd"),
     (100, "get_robust_list", "xxxxxx"),
-    (101, "nanosleep", "pp"),
+    (101, "nanosleep", "tt"),
     (102, "getitimer", "dp"),
     (103, "setitimer", "dpp"),
     (104, "kexec_load", "xxxxxx"),
@@ -123,7 +124,7 @@ const CALLS: [(u64, &str, &str); 328] = [
     (112, "clock_settime", "xxxxxx"),
     (113, "clock_gettime", "cp"),
     (114, "clock_getres", "cp"),
-    (115, "clock_nanosleep", "cxpp"),
+    (115, "clock_nanosleep", "cxtt"),
     (116, "syslog", "xxxxxx"),
     (117, "ptrace", "xxxxxx"),
     (118, "sched_setparam", "xxxxxx"),
@@ -463,6 +464,11 @@ fn argument(hart: &mut Hart, kind: u8, value: u64) -> String {
             Ok(text) => format!("\"{}\"", String::from_utf8_lossy(&text).escape_debug()),
             Err(_) => format!("{value:#018x}"),
         },
+        b't' if value == 0 => "NULL".into(),
+        b't' => match (user::read_u64(hart, value), user::read_u64(hart, value.wrapping_add(8))) {
+            (Ok(seconds), Ok(nanos)) => format!("{{tv_sec = {},tv_nsec = {}}}", seconds as i64, nanos as i64),
+            _ => format!("{value:#018x}"),
+        },
         b'f' if value as i32 == super::paths::AT_FDCWD => "AT_FDCWD".into(),
         b'f' => (value as i32).to_string(),
         b'o' => {
@@ -513,6 +519,11 @@ impl Process {
                     let mut word = |at| user::read_u64(hart, args[1].wrapping_add(at)).unwrap_or(0);
                     let (seconds, nanos) = (word(0), word(8));
                     write!(line, " = 0 ({{tv_sec = {seconds},tv_nsec = {nanos}}})")
+                }
+                Some("prlimit64") if args[3] != 0 => {
+                    let mut word = |at| user::read_u64(hart, args[3].wrapping_add(at)).unwrap_or(0) as i64;
+                    let (soft, hard) = (word(0), word(8));
+                    write!(line, " = {value} ({{rlim_cur={soft},rlim_max={hard}}})")
                 }
                 _ => write!(line, " = {}", *value as i64),
             },

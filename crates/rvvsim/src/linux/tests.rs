@@ -403,3 +403,51 @@ fn no_system_call_with_any_arguments_panics() {
         }
     }
 }
+
+#[test]
+fn the_processor_is_described_as_it_is() {
+    let mut m = machine(&[ECALL]);
+    m.hart.config.isa = rvv_isa::Isa::parse("rv64gc_zba_zicboz").unwrap();
+    let mut probe = |key: i64| {
+        user::write_u64(&mut m.hart, DATA, key as u64).unwrap();
+        assert_eq!(call(&mut m, 258, &[DATA, 1]), 0);
+        (user::read_u64(&mut m.hart, DATA).unwrap() as i64, user::read_u64(&mut m.hart, DATA + 8).unwrap())
+    };
+    let (_, bits) = probe(4);
+    // F and D, C, Zba, Zicboz, but neither V nor Zbb.
+    assert_eq!(bits & 0x7f, 0b100_1011);
+    assert_eq!(probe(3), (3, 1));
+    assert_eq!(probe(6), (6, 64));
+    assert_eq!(probe(7), (7, pages::USER_END - 1));
+    assert_eq!(probe(9), (9, 3));
+    assert_eq!(probe(10), (10, 4));
+    assert_eq!(probe(1000), (-1, 0));
+    assert_eq!(probe(-5), (-1, 0));
+    assert_eq!(call(&mut m, 167, &[70]), errno(Errno::INVAL));
+    m.hart.config.isa = rvv_isa::Isa::rva23u64();
+    assert_eq!(call(&mut m, 167, &[70]), 2);
+    assert_eq!(call(&mut m, 167, &[69, 2 | 1 << 2]), 0);
+    assert_eq!(call(&mut m, 167, &[69, 1]), errno(Errno::PERM));
+}
+
+#[test]
+fn no_corrupted_program_panics() {
+    let good = program(&[addi(10, 0, 1), lui(11, DATA as u32 >> 12), addi(12, 0, 6), addi(17, 0, 64), ECALL]);
+    let mut state = 88_172_645_463_325_252u64;
+    for _ in 0..3000 {
+        let mut file = good.clone();
+        for _ in 0..3 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let at = state as usize % file.len();
+            let len = (file.len() - at).min(1 << (state >> 40 & 3));
+            file[at..at + len].copy_from_slice(&(state >> 13).to_le_bytes()[..len]);
+        }
+        let Ok(image) = Image::parse(file) else { continue };
+        let config = Config { max_insns: Some(500), ..config() };
+        if let Ok(mut machine) = Machine::user(config, &image, options()) {
+            machine.run(None);
+        }
+    }
+}

@@ -244,7 +244,7 @@ impl Hart {
 
     /// Brings `mstatus` up to date with what instructions have dirtied. In Linux user mode there is nobody
     /// to see it, and the flags stay for those who want to know whether a unit was ever used.
-    pub(super) fn fold_dirty(&mut self) {
+    pub fn fold_dirty(&mut self) {
         if !self.is_bare() {
             return;
         }

@@ -193,8 +193,8 @@ impl Hart {
             }
             // Step 10.
             let from_va = if entry & pte::N != 0 { 0xf } else { page_in_superpage };
-            let page = (ppn & !from_va) | (va >> PAGE_SHIFT & from_va);
-            return Ok(page * PAGE | va % PAGE);
+            let page = (ppn & !from_va) | ((va >> PAGE_SHIFT) & from_va);
+            return Ok((page * PAGE) | (va % PAGE));
         }
     }
 

@@ -259,7 +259,7 @@ pub(super) fn select<T: Element, const N: usize>(bits: u64, yes: &[T; N], no: &[
 #[inline(always)]
 fn pack<const N: usize>(lanes: &[u8; N]) -> u64 {
     let mut bits = 0;
-    if N % 8 == 0 {
+    if N.is_multiple_of(8) {
         for (i, eight) in lanes.chunks_exact(8).enumerate() {
             // The multiplication gathers the eight low bits in the top byte.
             let word = u64::read(eight).wrapping_mul(0x0102_0408_1020_4080);

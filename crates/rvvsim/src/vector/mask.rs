@@ -120,7 +120,7 @@ impl Around for Including {
     const RULE: &'static str = "norm:vmsif_vstart_n0_ill: vmsif.m with vstart that is not zero";
     const BEFORE: u64 = !0;
     fn at(i: u32) -> u64 {
-        (1 << i) - 1 | 1 << i
+        ((1 << i) - 1) | (1 << i)
     }
 }
 

@@ -193,7 +193,7 @@ fn stretch(
     let element = size / (usize::from(vi.inst.nf) + 1);
     let on_page = (PAGE - address % PAGE) as usize;
     let count = if on_page >= (vl - i) * size { vl - i } else { on_page / size };
-    let misaligned = address % element as u64 != 0 && !hart.config.misaligned;
+    let misaligned = !address.is_multiple_of(element as u64) && !hart.config.misaligned;
     if count == 0 || misaligned || hart.log.is_some() {
         return Ok(None);
     }

@@ -7,6 +7,7 @@ mod report;
 use clap::Parser;
 use options::{Mode, Options};
 use qemu::{Parsed, QemuOptions};
+use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
 use rvvsim::linux::{Grant, ProcessOptions};
 use rvvsim::{Config, Machine, Outcome};
@@ -59,21 +60,28 @@ fn main() -> ExitCode {
     }
 }
 
+/// The program of `--demo`; its source is beside it.
+const DEMO: &[u8] = include_bytes!("../../../demo/demo.elf");
+
 /// One run.
 struct Job {
-    elf: PathBuf,
+    /// `None` for the demo.
+    elf: Option<PathBuf>,
     config: Config,
     mode: Mode,
     process: ProcessOptions,
     timeout: Option<Duration>,
     trace: Option<PathBuf>,
+    /// QEMU's `-d in_asm`, and where to.
+    in_asm: Option<PathBuf>,
     stats: bool,
 }
 
 impl Job {
     fn from_options(o: Options) -> Result<Job, String> {
         let config = o.machine.config()?;
-        let mut args = vec![o.process.argv0.clone().unwrap_or_else(|| o.elf.clone().into())];
+        let program = o.elf.clone().unwrap_or_else(|| "demo".into());
+        let mut args = vec![o.process.argv0.clone().unwrap_or_else(|| program.into())];
         args.extend(o.args);
         let mut process = ProcessOptions {
             args: args.into_iter().map(OsString::into_vec).collect(),
@@ -98,6 +106,7 @@ impl Job {
             process,
             timeout: o.machine.timeout.map(Duration::from_secs_f64),
             trace: o.look.trace,
+            in_asm: None,
             stats: o.look.stats,
         })
     }
@@ -126,24 +135,27 @@ impl Job {
             ..ProcessOptions::default()
         };
         Ok(Job {
-            elf,
+            elf: Some(elf),
             config: o.config,
             mode: Mode::User,
             process,
             timeout: None,
             trace: None,
+            in_asm: o.in_asm.then(|| o.log.unwrap_or_else(|| "/dev/stderr".into())),
             stats: false,
         })
     }
 
     fn run(self) -> u8 {
-        let bytes = match std::fs::read(&self.elf) {
-            Ok(bytes) => bytes,
-            Err(e) => return cannot_run(&format!("cannot read {}: {e}", self.elf.display())),
+        let name = self.elf.as_ref().map_or_else(|| "demo".to_owned(), |elf| elf.display().to_string());
+        let bytes = match self.elf.as_ref().map(std::fs::read) {
+            None => DEMO.to_vec(),
+            Some(Ok(bytes)) => bytes,
+            Some(Err(e)) => return cannot_run(&format!("cannot read {name}: {e}")),
         };
         let image = match Image::parse(&bytes) {
             Ok(image) => image,
-            Err(e) => return cannot_run(&format!("{}: {e}", self.elf.display())),
+            Err(e) => return cannot_run(&format!("{name}: {e}")),
         };
         let bare = match self.mode {
             Mode::Auto => image.has_tohost(),
@@ -157,8 +169,14 @@ impl Job {
         };
         let mut machine = match machine {
             Ok(machine) => machine,
-            Err(e) => return cannot_run(&format!("{}: {e}", self.elf.display())),
+            Err(e) => return cannot_run(&format!("{name}: {e}")),
         };
+        if let Some(path) = &self.in_asm {
+            match File::create(path) {
+                Ok(file) => log_blocks(&mut machine, file),
+                Err(e) => return cannot_run(&format!("cannot write to {}: {e}", path.display())),
+            }
+        }
         let start = Instant::now();
         let deadline = self.timeout.map(|t| start + t);
         let outcome = match &self.trace {
@@ -180,6 +198,21 @@ impl Job {
 fn cannot_run(message: &str) -> u8 {
     eprintln!("rvvsim: {message}");
     EXIT_CANNOT_RUN
+}
+
+/// QEMU's `-d in_asm`: the instructions of each block as it is decoded.
+fn log_blocks(machine: &mut Machine, mut file: File) {
+    machine.engine.observe(move |pc, insts| {
+        let mut text = "----------------\nIN:\n".to_owned();
+        for (offset, inst) in insts {
+            let at = pc.wrapping_add(u64::from(*offset));
+            let digits = 2 * usize::from(inst.len);
+            let asm = inst.disasm(at, DisasmOptions { pseudo: true }).replace('\t', " ");
+            text.push_str(&format!("{at:#010x}:  {:<10}  {asm}\n", format!("{:0digits$x}", inst.raw)));
+        }
+        // A log that cannot be written is no reason to stop the guest.
+        let _ = file.write_all(text.as_bytes());
+    });
 }
 
 fn traced(machine: &mut Machine, deadline: Option<Instant>, path: &Path) -> std::io::Result<Outcome> {

@@ -18,6 +18,7 @@ use std::path::PathBuf;
     version,
     after_help = "\
 Examples:
+  rvvsim --demo --vlen 512                see it work: a built-in vector program
   rvvsim prog.elf --vlen 256              run a program with 256-bit vector registers
   rvvsim prog.elf -- -n 3 input.txt       arguments after -- are the guest's
   rvvsim prog.elf --dir data --dir out:rw let the guest see two folders, write to one
@@ -31,7 +32,12 @@ Every option can also be set by an environment variable, RVVSIM_VLEN for --vlen 
 )]
 pub struct Options {
     /// The program: a 64-bit little-endian RISC-V ELF.
-    pub elf: PathBuf,
+    #[arg(required_unless_present = "demo")]
+    pub elf: Option<PathBuf>,
+
+    /// Run a small vector program that is built in, to see that all works.
+    #[arg(long, conflicts_with = "elf")]
+    pub demo: bool,
 
     /// Arguments for the guest.
     #[arg(last = true)]

@@ -1,8 +1,9 @@
 use super::super::status::*;
 use super::*;
 use crate::engine::{Engine, Stop};
+use crate::machine::{Machine, Outcome};
 use crate::privileged::RESET_VECTOR;
-use rvv_isa::csr;
+use rvv_isa::{csr, encode};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -170,4 +171,48 @@ fn htif_proxies_write_and_exit() {
     assert_eq!(console.text(), "hellohe");
     // A pointer to nowhere is no call.
     assert_eq!(tell(&mut h, TOHOST, 0x1000u64), None);
+}
+
+/// Runs `code` at the start of RAM until the machine timer interrupt comes at tick 50, whose handler exits.
+fn run_to_timer(code: &[Inst]) -> Hart {
+    let (mut h, _) = hart_with_htif();
+    let mut put = |at: usize, code: &[Inst]| {
+        for (i, inst) in code.iter().enumerate() {
+            h.ram.write(at + 4 * i, encode(inst).unwrap());
+        }
+    };
+    put(0, code);
+    put(
+        0x100,
+        &[
+            Inst { rd: 10, imm: i32::from(csr::MCAUSE), ..Inst::new(Op::Csrrs) },
+            Inst { rd: 11, imm: 1, ..Inst::new(Op::Addi) },
+            Inst { rs1: 8, rs2: 11, ..Inst::new(Op::Sd) },
+            Inst::new(Op::Jal),
+        ],
+    );
+    h.x[8] = TOHOST;
+    h.pc = RAM_BASE;
+    h.write_csr(csr::MTVEC, RAM_BASE + 0x100);
+    platform(&mut h).mtimecmp = 50;
+    h.write_csr(csr::MIE, MTI);
+    h.write_csr(csr::MSTATUS, MIE);
+    h.config.max_insns = Some(1_000_000);
+    let mut machine = Machine { hart: h, engine: Engine::default(), process: None };
+    assert_eq!(machine.run(None), Outcome::Exited(0));
+    assert_eq!(machine.hart.x[10], 1 << 63 | 7);
+    machine.hart
+}
+
+#[test]
+fn the_timer_interrupts_a_loop_at_its_time() {
+    let h = run_to_timer(&[Inst::new(Op::Jal)]);
+    // 50 ticks of 100 instructions, and three of the handler's.
+    assert_eq!((h.instret, h.read_csr(csr::MEPC)), (5003, Some(RAM_BASE)));
+}
+
+#[test]
+fn the_timer_ends_a_wait_without_a_loop() {
+    let h = run_to_timer(&[Inst::new(Op::Wfi), Inst { imm: -4, ..Inst::new(Op::Jal) }]);
+    assert_eq!((h.instret, h.read_csr(csr::MEPC)), (4, Some(RAM_BASE + 4)));
 }
