@@ -107,7 +107,7 @@ fn random_bytes_decode_or_do_not_and_encode_again() {
 fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut bytes = hostile::seeds().remove(0);
     change(&mut bytes);
-    Image::parse(bytes).err().expect("it must be refused").to_string()
+    Image::parse(bytes).expect_err("it must be refused").to_string()
 }
 
 #[test]
