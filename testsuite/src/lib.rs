@@ -16,6 +16,7 @@ pub mod elfs;
 pub mod emulator;
 pub mod golden;
 pub mod guests;
+pub mod hostile;
 pub mod lockstep;
 pub mod peer;
 pub mod program;

@@ -83,7 +83,8 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Run, PeerError> {
             // It may have ended by itself just now; then there is nothing to kill.
             let _ = child.kill();
             let _ = child.wait();
-            Ended::TimedOut
+            // What it started itself may live on and keep the pipes open, so they are not waited for.
+            return Ok(Run { ended: Ended::TimedOut, stdout: Vec::new(), stderr: Vec::new() });
         }
     };
     let collect = |t: thread::JoinHandle<Vec<u8>>| t.join().unwrap_or_default();

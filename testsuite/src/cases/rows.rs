@@ -85,7 +85,7 @@ fn seed_of(op: Op, weight: Weight) -> u64 {
 
 fn unary_integer(weight: Weight, rounds: bool, more: usize, rng: &mut ChaCha8Rng) -> Vec<Row> {
     let (corners, random) = match weight {
-        Weight::Most => (32, 100),
+        Weight::Most => (32, 200),
         Weight::Some => (32, 10),
         Weight::Few => (8, 8),
     };
@@ -105,7 +105,7 @@ fn unary_integer(weight: Weight, rounds: bool, more: usize, rng: &mut ChaCha8Rng
 
 fn binary_integer(weight: Weight, more: usize, rng: &mut ChaCha8Rng) -> Vec<Row> {
     let (corners, random) = match weight {
-        Weight::Most => (if more > 1 { 32 } else { 20 }, 80),
+        Weight::Most => (if more > 1 { 32 } else { 24 }, 200),
         Weight::Some => (6, 30),
         Weight::Few => (3, 12),
     };
@@ -154,7 +154,7 @@ fn unary_float(format: Format, weight: Weight, rounds: bool, rng: &mut ChaCha8Rn
         }
         _ => contents(format, format.few()),
     };
-    let random = if weight == Weight::Most { 120 } else { 12 };
+    let random = if weight == Weight::Most { 300 } else { 12 };
     values.extend((0..random).map(|_| format.boxed(format.random(rng))));
     with_modes(values.into_iter().map(|v| [v, 0, 0, 0]).collect(), rounds, weight)
 }
@@ -175,10 +175,10 @@ fn binary_float(format: Format, weight: Weight, rounds: bool, rng: &mut ChaCha8R
     let mut rows = with_modes(pairs, rounds, weight);
     let all = contents(format, format.corners());
     let mut more = Vec::new();
-    for _ in 0..400 {
+    for _ in 0..800 {
         more.push([all[rng.random_range(0..all.len())], all[rng.random_range(0..all.len())], 0, 0]);
     }
-    for i in 0..300 {
+    for i in 0..800 {
         let a = format.random(rng);
         let b = match i % 6 {
             // Neighbours and negatives: cancellation, quotients next to one.
@@ -195,7 +195,7 @@ fn binary_float(format: Format, weight: Weight, rounds: bool, rng: &mut ChaCha8R
 fn ternary_float(format: Format, weight: Weight, rng: &mut ChaCha8Rng) -> Vec<Row> {
     let few = contents(format, format.few());
     let all = contents(format, format.corners());
-    let (of_few, of_all, random) = if weight == Weight::Most { (900, 300, 600) } else { (30, 10, 20) };
+    let (of_few, of_all, random) = if weight == Weight::Most { (1500, 700, 1500) } else { (30, 10, 20) };
     let mut rows: Vec<Row> = Vec::new();
     let pick = |from: &[u64], rng: &mut ChaCha8Rng| from[rng.random_range(0..from.len())];
     rows.extend((0..of_few).map(|_| [pick(&few, rng), pick(&few, rng), pick(&few, rng), 0]));

@@ -102,3 +102,21 @@ impl Shadow {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_log_is_read() {
+        let line = "core   0: 3 0x0000000080000202 (0x037f242f) c1_fflags 0x0000000000000011 x8  \
+                    0xffffffffffffbf76 f14 0xffffffff7fc00000 mem 0x0000000080101080 mem 0x0000000080101080 0xffffea14";
+        let commit = Commit::parse(line).expect("a commit");
+        assert_eq!((commit.pc, commit.word), (0x8000_0202, 0x037f_242f));
+        assert_eq!(commit.x, [(8, 0xffff_ffff_ffff_bf76)]);
+        assert_eq!(commit.f, [(14, 0xffff_ffff_7fc0_0000)]);
+        assert_eq!(commit.csrs, [(1, 0x11)]);
+        assert_eq!(commit.stores, [(0x8010_1080, 4, 0xffff_ea14)]);
+        assert_eq!(Commit::parse("warning: something"), None);
+    }
+}

@@ -93,7 +93,8 @@ pub fn vtypes() -> impl Iterator<Item = (Sew, Lmul)> {
 /// All cases of one instruction at one VLEN: sixteen for each vtype.
 #[must_use]
 pub fn cases(subject: Subject, vlen: u32) -> Vec<Case> {
-    let seed = subject.op.name().bytes().fold(u64::from(vlen), |h, b| h.wrapping_mul(31).wrapping_add(u64::from(b)));
+    let seed =
+        subject.op.name().bytes().fold(u64::from(vlen), |h, b| h.wrapping_mul(31).wrapping_add(u64::from(b)));
     let mut rng = ChaCha8Rng::seed_from_u64(seed.wrapping_mul(8) + u64::from(subject.nf));
     let mut all = Vec::new();
     for (sew, lmul) in vtypes() {

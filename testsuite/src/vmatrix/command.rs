@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// # Errors
 /// What kept it from running.
-pub fn main(spike: Option<&Path>, record: bool, op: &str, vlen: Option<u32>) -> Result<bool, Box<dyn Error>> {
+pub fn main(spike: Option<&Path>, anew: bool, op: &str, vlen: Option<u32>) -> Result<bool, Box<dyn Error>> {
     let jobs: Vec<(usize, usize, Subject)> = (0..VLENS.len())
         .filter(|&v| vlen.is_none_or(|wanted| wanted == VLENS[v]))
         .flat_map(|v| golden::matching(op).into_iter().map(move |(i, s)| (v, i, s)))
         .collect();
     match spike {
-        Some(spike) if record => record_all(spike),
+        Some(spike) if anew => record(spike, &jobs),
         Some(spike) => compare(spike, &jobs),
         None => check_all(&jobs),
     }
@@ -124,19 +124,27 @@ fn compare(spike: &Path, jobs: &[(usize, usize, Subject)]) -> Result<bool, Box<d
     Ok(clean)
 }
 
-fn record_all(spike: &Path) -> Result<bool, Box<dyn Error>> {
-    let all = subjects();
-    let jobs: Vec<(u32, Subject)> = VLENS.iter().flat_map(|&v| all.iter().map(move |&s| (v, s))).collect();
-    let results = parallel(&jobs, "recording", |&(vlen, subject), worker| -> Result<Vec<Entry>, String> {
+/// Records the answers to `jobs`; those of other instructions stay as they are.
+fn record(spike: &Path, jobs: &[(usize, usize, Subject)]) -> Result<bool, Box<dyn Error>> {
+    let results = parallel(jobs, "recording", |&(v, _, subject), worker| -> Result<Vec<Entry>, String> {
         let folder = Folder::new(worker).map_err(|e| e.to_string())?;
+        let vlen = VLENS[v];
         let cases = cases(subject, vlen);
         let elf = program(&cases, vlen);
         let signature = on_spike(spike, &elf, vlen, cases.len(), &folder.0);
         signature.map(|s| entries(&s)).map_err(|e| format!("{subject} at VLEN {vlen}: {e}"))
     });
-    let recorded: Vec<Vec<Entry>> = results.into_iter().collect::<Result<_, String>>()?;
-    let by_vlen: Vec<Vec<Vec<Entry>>> = recorded.chunks(all.len()).map(<[_]>::to_vec).collect();
-    golden::save(&by_vlen)?;
+    let nothing = vec![vec![Vec::new(); subjects().len()]; VLENS.len()];
+    let mut all = Goldens::recorded().unwrap_or(nothing);
+    for (&(v, index, _), entries) in jobs.iter().zip(results) {
+        all[v][index] = entries?;
+    }
+    if all.iter().flatten().any(Vec::is_empty) {
+        return Err(
+            "nothing is recorded for the other instructions yet: record all, without --op and --vlen".into(),
+        );
+    }
+    golden::save(&all)?;
     println!("recorded {} programs in {}", jobs.len(), golden::path().display());
     Ok(true)
 }

@@ -1,0 +1,6 @@
+//! Any words, through decoder, disassembler and encoder; any text, as an instruction-set string.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    testsuite::hostile::decode_bytes(bytes);
+});

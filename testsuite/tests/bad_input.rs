@@ -1,0 +1,157 @@
+//! Whatever a file holds: no panic, no hang, and no more memory than it is due.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rvvsim::elf::Image;
+use rvvsim::{Config, Machine, Outcome};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use testsuite::elf_writer::ElfWriter;
+use testsuite::hostile::{self, MEM, Reached};
+
+/// Mutated files in the test; `RVVSIM_MUTATED_ELFS` asks for another number.
+const CASES: u64 = 50_000;
+
+/// No single file may take longer.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// Ends the process if the count does not move: a hang must fail the test, not stop it.
+fn watch(count: &'static AtomicU64) {
+    std::thread::spawn(move || {
+        let mut last = count.load(Ordering::Relaxed);
+        loop {
+            std::thread::sleep(LONGEST);
+            let now = count.load(Ordering::Relaxed);
+            if now == u64::MAX {
+                return;
+            }
+            if now == last {
+                eprintln!("the file of seed {now} hangs");
+                std::process::exit(101);
+            }
+            last = now;
+        }
+    });
+}
+
+/// The most memory this process has used, in bytes.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find(|l| l.starts_with("VmHWM:")).expect("Linux says");
+    line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).expect("a number of KiB") << 10
+}
+
+#[test]
+fn mutated_elfs_neither_panic_nor_hang_nor_take_memory() {
+    static AT: AtomicU64 = AtomicU64::new(0);
+    watch(&AT);
+    let before = peak_memory();
+    let cases = std::env::var("RVVSIM_MUTATED_ELFS").map_or(CASES, |n| n.parse().expect("a number of files"));
+    let mut reached = [0_u64; 3];
+    for seed in 0..cases {
+        AT.store(seed, Ordering::Relaxed);
+        let bytes = hostile::mutate(seed);
+        let end = catch_unwind(AssertUnwindSafe(|| hostile::load(&bytes)));
+        let end = end.unwrap_or_else(|_| panic!("the file of seed {seed} makes it panic"));
+        reached[end as usize] += 1;
+    }
+    AT.store(u64::MAX, Ordering::Relaxed);
+    // The mutations are of use only if they reach all parts of the loader, and beyond.
+    let [refused, does_not_fit, ran] = reached;
+    assert!(refused > 1000 && does_not_fit > 100 && ran > 5000, "{reached:?}");
+    let taken = peak_memory() - before;
+    assert!(taken < 16 * MEM, "{taken} bytes for guests of {MEM}");
+}
+
+#[test]
+fn the_files_the_mutations_start_from_run() {
+    for bytes in hostile::seeds() {
+        assert_eq!(hostile::load(&bytes), Reached::Ran);
+    }
+}
+
+#[test]
+fn random_bytes_are_no_elf_and_no_problem() {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let good = hostile::seeds();
+    for _ in 0..4000 {
+        let mut bytes: Vec<u8> = (0..rng.random_range(0..400)).map(|_| rng.random()).collect();
+        assert_eq!(hostile::load(&bytes), Reached::Refused);
+        // Behind a good beginning they may be anything.
+        let keep = rng.random_range(16..200);
+        let start = &good[rng.random_range(0..good.len())];
+        bytes.splice(..0, start[..keep].iter().copied());
+        hostile::load(&bytes);
+    }
+}
+
+#[test]
+fn random_bytes_decode_or_do_not_and_encode_again() {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    for _ in 0..400_000 {
+        hostile::decode_word(rng.random());
+    }
+    for half in 0..=u16::MAX {
+        hostile::decode_word(half.into());
+    }
+    let pieces =
+        ["rv64", "i", "g", "c", "v", "_", "zba", "zvl256b", "2p0", "x", "é", "zz", "rva23u64", "9999999999"];
+    for _ in 0..20_000 {
+        let text: String =
+            (0..rng.random_range(0..8)).map(|_| pieces[rng.random_range(0..pieces.len())]).collect();
+        hostile::decode_bytes(text.as_bytes());
+    }
+}
+
+fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut bytes = hostile::seeds().remove(0);
+    change(&mut bytes);
+    Image::parse(bytes).expect_err("it must be refused").to_string()
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said() {
+    let says = |text: &str, word: &str| {
+        assert!(text.to_lowercase().contains(word), "{text:?} does not say {word:?}")
+    };
+    says(&refusal(|b| b[4] = 1), "32-bit");
+    says(&refusal(|b| b[5] = 2), "big-endian");
+    says(&refusal(|b| b[18] = 62), "machine");
+    says(&refusal(|b| b[0] = b'M'), "elf");
+    says(&refusal(|b| b.truncate(70)), "trunc");
+}
+
+fn outcome(elf: &ElfWriter, mem: u64) -> Result<Outcome, String> {
+    let bytes = elf.finish();
+    let image = Image::parse(bytes.as_slice()).map_err(|e| e.to_string())?;
+    let config = Config { mem, max_insns: Some(10_000), ..Config::default() };
+    Machine::bare(config, &image).map(|mut machine| machine.run(None)).map_err(|e| e.to_string())
+}
+
+#[test]
+fn a_segment_of_a_terabyte_does_not_fit() {
+    let mut elf = ElfWriter::new(0x8000_0000);
+    elf.segment(0x8000_0000, vec![0x13, 0, 0, 0], 5)
+        .zeros(0x8000_1000, 1 << 40)
+        .symbol("tohost", 0x8000_1000);
+    let error = outcome(&elf, MEM).expect_err("it must not fit");
+    assert!(error.contains("mem"), "{error}");
+}
+
+#[test]
+fn a_jump_into_nothing_ends_the_run() {
+    let mut elf = ElfWriter::new(0x8000_0000);
+    // jalr x0, 0(x0)
+    elf.segment(0x8000_0000, 0x67_u32.to_le_bytes().to_vec(), 5).symbol("tohost", 0x8000_1000);
+    elf.zeros(0x8000_1000, 64);
+    assert!(matches!(outcome(&elf, MEM), Ok(Outcome::Stuck(_))));
+}
+
+#[test]
+fn a_runaway_loop_ends_at_its_limit() {
+    let mut elf = ElfWriter::new(0x8000_0000);
+    elf.segment(0x8000_0000, 0x6f_u32.to_le_bytes().to_vec(), 5).symbol("tohost", 0x8000_1000);
+    elf.zeros(0x8000_1000, 64);
+    assert_eq!(outcome(&elf, MEM), Ok(Outcome::OutOfInstructions));
+}
