@@ -204,11 +204,16 @@ impl Plan {
                         match problem {
                             Problem::Program(what) => Problem::Program(place + &what),
                             Problem::Emulator(what) => Problem::Emulator(place + &what),
+                            Problem::Alone(what) => Problem::Alone(place + &what),
                             other => other,
                         },
                     );
                 }
             }
+        }
+        // A program that is known to be wrong is wrong where only one emulator runs it, too.
+        if cell.problems.iter().any(|p| matches!(p, Problem::Program(_))) {
+            cell.problems.retain(|p| !matches!(p, Problem::Alone(_)));
         }
         cell
     }
@@ -254,7 +259,11 @@ fn judge(seen: &[(&Emulator, Observed)], expected: &[u8]) -> Option<Problem> {
     let all_agree = seen.iter().all(|(_, o)| o.agrees_with(first));
     let say = |(e, o): &&(&Emulator, Observed)| format!("{e}: {}", o.describe(expected));
     let text = wrong.iter().map(say).collect::<Vec<_>>().join("; ");
-    if seen.len() > 1 && all_agree { Some(Problem::Program(text)) } else { Some(Problem::Emulator(text)) }
+    Some(match seen {
+        [_] => Problem::Alone(text),
+        _ if all_agree => Problem::Program(text),
+        _ => Problem::Emulator(text),
+    })
 }
 
 #[cfg(test)]
@@ -278,7 +287,7 @@ mod tests {
         let one = judge(&[(&Emulator::Here, bad()), (&qemu, good())], b"1\n");
         assert!(matches!(one, Some(Problem::Emulator(_))));
         let alone = judge(&[(&Emulator::Here, bad())], b"1\n");
-        assert!(matches!(alone, Some(Problem::Emulator(_))));
+        assert!(matches!(alone, Some(Problem::Alone(_))));
         let two = judge(&[(&Emulator::Here, bad()), (&qemu, died())], b"1\n");
         assert!(matches!(two, Some(Problem::Emulator(_))));
     }

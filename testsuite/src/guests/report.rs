@@ -12,7 +12,9 @@ pub enum Problem {
     Compile(String),
     /// The emulators agree with each other, and not with the recorded output: the compiler, or the kernel.
     Program(String),
-    /// An emulator differs from another one, or is alone and differs from the recorded output.
+    /// Only one emulator ran it, and its output is not the recorded one: who is to blame is not known.
+    Alone(String),
+    /// An emulator differs from another one.
     Emulator(String),
 }
 
@@ -22,7 +24,8 @@ impl fmt::Display for Problem {
             Problem::Lacks(what) => write!(f, "the compiler does not have {what}"),
             Problem::Compile(what) => write!(f, "does not compile: {what}"),
             Problem::Program(what) => write!(f, "compiled wrongly, as the emulators agree: {what}"),
-            Problem::Emulator(what) => write!(f, "EMULATOR: {what}"),
+            Problem::Alone(what) => write!(f, "not as recorded, with none to compare with: {what}"),
+            Problem::Emulator(what) => write!(f, "EMULATORS DIFFER: {what}"),
         }
     }
 }
@@ -53,6 +56,7 @@ impl Cell {
             Some(Problem::Lacks(_)) => '-',
             Some(_) if self.known.is_some() => 'k',
             Some(Problem::Compile(_)) => 'C',
+            Some(Problem::Alone(_)) => 'A',
             Some(_) => 'P',
         }
     }
@@ -96,7 +100,7 @@ pub fn table(kernels: &[Kernel], compilers: &[Compiler], levels: &[String], cell
     }
     text += &format!(
         "one letter for each of {}: . good, - the compiler lacks an extension, k known compiler bug,\n\
-         C does not compile, P compiled wrongly, E emulators differ\n",
+         C does not compile, P compiled wrongly, A not as recorded on the only emulator, E emulators differ\n",
         levels.join(" ")
     );
     text
