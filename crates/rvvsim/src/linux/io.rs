@@ -516,6 +516,11 @@ fn read_from(host: &HostFile, buffer: &mut [u8], offset: Option<u64>, nonblockin
         match got {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) if host.is_pipe && !nonblocking => {
+                // Another thread of this process may be starting a child, which holds a copy of every descriptor
+                // until it becomes its program: an end that the guest closed may take a moment to be gone.
+                if (0..100).any(|_| host.ready_to_read()) {
+                    continue;
+                }
                 let what =
                     "deadlock: the only thread reads from an empty pipe whose writing end it holds itself";
                 return Err(Stop::End(Verdict::Unsupported(what.into())));
