@@ -12,10 +12,14 @@ pub fn differences(groups: &[Group], expected: &[u64], got: &[u64], most: usize)
     let mut text = String::new();
     let mut count = 0;
     let mut at = 0;
+    let (mut shown, mut total) = (0, 0);
+    let mut last = None;
     for group in groups {
         let width = group.shape.results();
-        // Several encodings of one instruction fail for one reason: show a few of each.
-        let mut shown = 0;
+        // All encodings of an instruction mostly fail for one reason: a few of each instruction will do.
+        if last != Some(group.inst.op) {
+            (shown, last) = (0, Some(group.inst.op));
+        }
         for row in group.rows.iter() {
             let (e, g) = (&expected[at..at + width], &got[at..at + width]);
             at += width;
@@ -23,8 +27,8 @@ pub fn differences(groups: &[Group], expected: &[u64], got: &[u64], most: usize)
                 continue;
             }
             count += 1;
-            if count <= most && shown < 3 {
-                shown += 1;
+            if total < most && shown < 3 {
+                (shown, total) = (shown + 1, total + 1);
                 describe(&mut text, group, row, e, g);
             }
         }
