@@ -433,3 +433,40 @@ fn vm_is_bit_25_and_0_means_masked() {
     lab.run_word(word).unwrap();
     assert_eq!(lab.gets(VD, 8, 2), [2, 3]);
 }
+
+/// Zve*: all integer instructions of elements up to ELEN, floating point as far as the scalar extensions go.
+#[test]
+fn zve_has_all_integer_instructions_and_the_floats_of_its_name() {
+    let floats =
+        [("zve32x", 0, 32), ("zve64x", 0, 64), ("zve32f", 32, 32), ("zve64f", 32, 64), ("zve64d", 64, 64)];
+    for (name, widest_float, elen) in floats {
+        let mut lab = Lab::isa(128, &format!("rv64i_{name}"));
+        for form in forms::all().iter().filter(|form| form.op.info().extension == "v" && form.needs_vtype()) {
+            for sew in [8u32, 16, 32, 64].into_iter().filter(|&sew| sew <= elen) {
+                let wide = [form.vd, form.vs2, form.vs1].iter().any(|w| {
+                    matches!(w, Some(Width::Wide | Width::WideElement)) && 2 * sew > elen
+                        || matches!(w, Some(Width::Bits(n)) if *n > elen)
+                });
+                let high = ["vmulh", "vsmul"].iter().any(|base| form.name().starts_with(base)) && sew == 64;
+                lab.set(sew, Lmul::M1).vl(0);
+                forms::prepare(&mut lab, form, sew);
+                // The widths that are numbers: of conversions with integers, those of the one side.
+                let name = form.name();
+                let (narrow, double) = match name {
+                    _ if name.starts_with("vfwcvt.f.x") => (false, true),
+                    _ if name.starts_with("vfncvt.x") || name.starts_with("vfncvt.rtz") => (false, true),
+                    _ if name.starts_with("vfwcvt.x") || name.starts_with("vfwcvt.rtz") => (true, false),
+                    _ if name.starts_with("vfncvt.f.x") => (true, false),
+                    _ => (true, name.starts_with("vfw") || name.starts_with("vfncvt")),
+                };
+                let is_float = |bits: u32| bits >= 32 && bits <= widest_float;
+                let float = !form.float || (!narrow || is_float(sew)) && (!double || is_float(2 * sew));
+                if form.sews().contains(&sew) && form.fits(sew, Lmul::M1) && !wide && !high && float {
+                    lab.ok(form.ins());
+                } else {
+                    lab.illegal(form.ins());
+                }
+            }
+        }
+    }
+}

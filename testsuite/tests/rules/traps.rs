@@ -369,6 +369,34 @@ fn resume_only(lab: &mut Lab, form: &Form, vtype: Vtype, fields: u8) {
     }
 }
 
+/// Even under a random policy, where the coins fall in element order.
+#[test]
+fn resumed_loads_end_the_same_under_a_random_policy() {
+    for name in ["vle8.v", "vle32.v", "vlse16.v", "vluxei8.v"] {
+        let form = forms::all().into_iter().find(|form| form.name() == name).expect("a form");
+        let eew = form.eew(8).max(8);
+        let vtype = Vtype::new(sew_of(eew), Lmul::M1, true, true);
+        let vl = u64::from(vtype.vlmax(128)).min(7);
+        let access = Access { form: &form, ins: form.ins().m(), vtype, vl, eew, fields: 1 };
+        for p in 0..vl as usize {
+            for layout in layouts(&form, u64::from(eew / 8), vl as usize, p) {
+                // A fresh hart for each, so that the coins are the same.
+                let run = |missing: bool| {
+                    let mut lab = paged(128, Agnostic::Random(5));
+                    access.set_up(&mut lab, &layout);
+                    lab.map(layout.missing, !missing);
+                    if lab.run(access.ins).is_err() {
+                        lab.map(layout.missing, true);
+                        lab.ok(access.ins);
+                    }
+                    lab.state()
+                };
+                assert!(run(true) == run(false), "{name} at element {p}");
+            }
+        }
+    }
+}
+
 /// The whole way: a trap into a handler in M-mode that maps the page and returns; several pages are missing.
 #[test]
 fn a_guest_handler_maps_pages_and_returns_to_the_instruction() {
