@@ -37,7 +37,7 @@ fn kernels_print_what_is_recorded() {
                     for vlen in VLENS {
                         for freedom in [Freedom::PLAIN, Freedom::ONES] {
                             let limit = Duration::from_secs(120);
-                            match Emulator::Here.run(&elf, vlen, &freedom, limit) {
+                            match Emulator::Here.run(&elf, &kernel.needs, vlen, &freedom, limit) {
                                 Ok(seen) if seen.is(&kernel.expected) => {}
                                 Ok(seen) => say(format!(
                                     "VLEN {vlen}, {}: {}",

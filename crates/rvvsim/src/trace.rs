@@ -104,10 +104,12 @@ fn writes(hart: &Hart, before: &Before, log: &CommitLog) -> Vec<(u32, String)> {
 /// The file of the register an instruction writes, if it writes one.
 fn destination(inst: &Inst) -> Option<RegFile> {
     let class = inst.op.class();
-    let is_store = matches!(class, rvv_isa::Class::Store | rvv_isa::Class::VectorStore);
+    // A fence has fields called rd and rs1, and uses neither.
+    let writes_nothing = matches!(class, rvv_isa::Class::Store | rvv_isa::Class::VectorStore)
+        || matches!(inst.op.base(), rvv_isa::Op::Fence | rvv_isa::Op::FenceI);
     // Compressed instructions may leave a destination implicit (c.jalr writes ra): ask the base.
     let writes = inst.op.base().info().operands.iter().find(|o| o.fields().contains(&Field::Rd));
-    writes.filter(|_| !is_store).and_then(|o| o.reg_file())
+    writes.filter(|_| !writes_nothing).and_then(|o| o.reg_file())
 }
 
 /// Vector registers are shown when they changed.
