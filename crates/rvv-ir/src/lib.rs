@@ -1,0 +1,8 @@
+//! Programs of RVV intrinsics: the IR, its file format, and its lowerings.
+
+pub mod data;
+mod program;
+
+pub use program::{
+    Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Program, Stmt, VERSION, Var, VarDecl,
+};

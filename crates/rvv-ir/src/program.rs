@@ -1,0 +1,277 @@
+//! The IR: a small structured language whose only operations are RVV intrinsics.
+//!
+//! A program fills typed buffers, computes on vectors, stores, and hands its `out` buffers whole to the
+//! outside. All control flow is structured; all loops are counted; nothing recurses.
+
+use crate::data::Init;
+use rvv_intrinsics::{Elem, Intrinsic, Type, VecType};
+
+/// The version of the file format this crate reads and writes.
+pub const VERSION: u32 = 1;
+
+/// A whole program.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Program {
+    /// Where it came from: lines of comment at its head, kept for people.
+    pub comment: Vec<String>,
+    /// Global arrays, in the order in which `out` ones are printed.
+    pub buffers: Vec<Buffer>,
+    /// Scalars whose value the compiler cannot see: variables of `main`, with their values.
+    pub params: Vec<(Var, u64)>,
+    /// Functions; each may call those before it.
+    pub functions: Vec<Function>,
+    /// Where it starts: a function without parameters and result.
+    pub main: Function,
+}
+
+/// A global array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// Its name in files and in C.
+    pub name: String,
+    /// What it holds. Loads and stores use this type and no other.
+    pub elem: Elem,
+    /// How many of them.
+    pub len: usize,
+    /// Who may see and change it.
+    pub kind: BufferKind,
+    /// What it holds at the start.
+    pub init: Init,
+}
+
+impl Buffer {
+    /// Size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.len * self.elem.bytes() as usize
+    }
+}
+
+/// Who may see and change a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BufferKind {
+    /// Contents the compiler sees and may fold; never stored to.
+    Const,
+    /// Contents the compiler cannot see; may be stored to.
+    Data,
+    /// The same, and printed at the end.
+    Out,
+}
+
+/// A function: `main`, or one that is called.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Function {
+    /// Its name in files and in C.
+    pub name: String,
+    /// All its variables, parameters included; a [`Var`] is an index into this.
+    pub vars: Vec<VarDecl>,
+    /// Parameters, in order.
+    pub params: Vec<Var>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+    /// What it returns after that.
+    pub ret: Option<Var>,
+    /// The compiler may inline it.
+    pub inline: bool,
+}
+
+impl Function {
+    /// A new variable of this function.
+    pub fn var(&mut self, name: impl Into<String>, ty: Type) -> Var {
+        self.vars.push(VarDecl { name: name.into(), ty });
+        Var(self.vars.len() as u32 - 1)
+    }
+
+    /// The type of a variable.
+    pub fn ty(&self, var: Var) -> Type {
+        self.vars[var.index()].ty
+    }
+
+    /// The name of a variable.
+    pub fn name(&self, var: Var) -> &str {
+        &self.vars[var.index()].name
+    }
+}
+
+/// A variable's name and type: a vector, tuple, mask or scalar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VarDecl {
+    /// Its name in files and in C.
+    pub name: String,
+    /// Its type: [`Type::Vector`], [`Type::Mask`], [`Type::Scalar`], [`Type::Size`], [`Type::Ptrdiff`],
+    /// [`Type::Ulong`] or [`Type::Long`].
+    pub ty: Type,
+}
+
+/// A variable of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub u32);
+
+impl Var {
+    /// Its place in [`Function::vars`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An integer of 64 bits that wraps: a length, an offset, a stride. As an argument for a scalar of
+/// another type, a constant stands for that type's bits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// A literal.
+    Const(u64),
+    /// A variable of type [`Type::Size`], [`Type::Ptrdiff`], [`Type::Ulong`] or [`Type::Long`].
+    Var(Var),
+    /// Sum.
+    Add(Box<Expr>, Box<Expr>),
+    /// Difference.
+    Sub(Box<Expr>, Box<Expr>),
+    /// Product.
+    Mul(Box<Expr>, Box<Expr>),
+}
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Arg {
+    /// A variable of exactly the parameter's type.
+    Var(Var),
+    /// A literal for a scalar of any type (its bits), or an integer expression for `size_t` and
+    /// `ptrdiff_t` parameters.
+    Expr(Expr),
+    /// `&buffer[expr]`, for pointer parameters.
+    Addr(usize, Expr),
+    /// `&variable`, where a fault-only-first load puts the new vl.
+    Ref(Var),
+}
+
+/// How an `if` compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`, by the variable's signedness.
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+/// A call of an intrinsic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// Where the result goes; `None` for stores.
+    pub dst: Option<Var>,
+    /// What is called.
+    pub intrinsic: &'static Intrinsic,
+    /// Spelled by the overloaded name.
+    pub overloaded: bool,
+    /// One for each parameter.
+    pub args: Vec<Arg>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// An intrinsic.
+    Call(Call),
+    /// A function of this program, by its place in [`Program::functions`].
+    Invoke {
+        /// Where the result goes.
+        dst: Option<Var>,
+        /// Which.
+        function: usize,
+        /// One for each parameter.
+        args: Vec<Arg>,
+    },
+    /// `dst = src`, of any type.
+    Copy {
+        /// The variable written.
+        dst: Var,
+        /// The variable read.
+        src: Var,
+    },
+    /// `buffer[at] = value`, a scalar of the buffer's type (64-bit integers for `size_t` and `long`).
+    Put {
+        /// Which buffer.
+        buffer: usize,
+        /// Which element.
+        at: Expr,
+        /// The scalar.
+        value: Var,
+    },
+    /// Sets the dynamic rounding mode, as `fesetround` would: intrinsics without `_rm` round by it.
+    SetFrm(u8),
+    /// A strip-mined loop: `for (index = 0; index < length; index += vl) vl = vsetvl(length − index)`.
+    Strip {
+        /// The vsetvl's type: e and m of `__riscv_vsetvl_e32m1`. Its element is unsigned.
+        vtype: VecType,
+        /// Elements in all.
+        length: Expr,
+        /// Elements done. Not to be assigned in the body.
+        index: Var,
+        /// Elements of this strip. Not to be assigned in the body.
+        vl: Var,
+        /// What is done in each.
+        body: Vec<Stmt>,
+    },
+    /// `for (index = 0; index < count; index++)`.
+    For {
+        /// The counter. Not to be assigned in the body.
+        index: Var,
+        /// How often.
+        count: Expr,
+        /// What is done.
+        body: Vec<Stmt>,
+    },
+    /// `if (left ⋈ right)`; both of the type of `left`.
+    If {
+        /// A scalar of an integer type.
+        left: Var,
+        /// How they are compared.
+        compare: Compare,
+        /// A literal of the same type, by its bits.
+        right: u64,
+        /// Done if it holds.
+        then: Vec<Stmt>,
+        /// Done otherwise.
+        otherwise: Vec<Stmt>,
+    },
+}
+
+impl Program {
+    /// A function by the number that errors and walks use: `functions[n]`, or `main` after the last.
+    pub fn function(&self, n: usize) -> &Function {
+        self.functions.get(n).unwrap_or(&self.main)
+    }
+
+    /// The buffers that are printed.
+    pub fn outputs(&self) -> impl Iterator<Item = (usize, &Buffer)> {
+        self.buffers.iter().enumerate().filter(|(_, b)| b.kind == BufferKind::Out)
+    }
+
+    /// Every call of an intrinsic, in the order of the text.
+    pub fn calls(&self) -> Vec<&Call> {
+        fn walk<'p>(body: &'p [Stmt], found: &mut Vec<&'p Call>) {
+            for stmt in body {
+                match stmt {
+                    Stmt::Call(call) => found.push(call),
+                    Stmt::Strip { body, .. } | Stmt::For { body, .. } => walk(body, found),
+                    Stmt::If { then, otherwise, .. } => {
+                        walk(then, found);
+                        walk(otherwise, found);
+                    }
+                    Stmt::Invoke { .. } | Stmt::Copy { .. } | Stmt::Put { .. } | Stmt::SetFrm(_) => {}
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for function in self.functions.iter().chain([&self.main]) {
+            walk(&function.body, &mut found);
+        }
+        found
+    }
+}
