@@ -1,10 +1,18 @@
 //! Programs of RVV intrinsics: the IR, its file format, and its lowerings.
 
+mod check;
 pub mod data;
 mod expected;
+mod lex;
+mod parse;
+mod print;
 mod program;
 
+pub use check::{CheckError, Node, constant_limit, parts, put_elem};
 pub use expected::{Contents, Expected, Mismatch};
+pub use lex::Place;
+pub use parse::ParseError;
+pub use print::type_name;
 pub use program::{
     Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Program, Stmt, VERSION, Var, VarDecl,
 };

@@ -1,0 +1,454 @@
+//! Static rules: types, constants where the API wants them, every variable assigned before it is read,
+//! loops whose counters nobody changes. What only a run can show (an index past a buffer, a vl past
+//! VLMAX, an undefined branch) is the evaluator's to find.
+
+use crate::{Arg, BufferKind, Call, Expr, Function, Program, Stmt, Var, type_name};
+use rvv_intrinsics::{Elem, Intrinsic, Param, Role, Type, VecType};
+use std::collections::HashSet;
+use std::fmt;
+
+/// A statement's place: which function, and the way to it through the blocks, counted from 0. The
+/// blocks of an `if` are counted as one, `then` before `else`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Node {
+    /// As in [`Program::function`].
+    pub function: usize,
+    /// The statement in the body, the statement in its block, and so on.
+    pub path: Vec<usize>,
+}
+
+impl Node {
+    /// The statement, if the program has it.
+    pub fn find<'p>(&self, program: &'p Program) -> Option<&'p Stmt> {
+        let (last, way) = self.path.split_last()?;
+        let mut body: Vec<&Stmt> = program.function(self.function).body.iter().collect();
+        for &step in way {
+            body = match body.get(step)? {
+                Stmt::Strip { body, .. } | Stmt::For { body, .. } => body.iter().collect(),
+                Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).collect(),
+                _ => return None,
+            };
+        }
+        body.get(*last).copied()
+    }
+
+    /// For people: `main, statement 3.1`, counted from 1.
+    pub fn describe(&self, program: &Program) -> String {
+        let path: Vec<String> = self.path.iter().map(|n| (n + 1).to_string()).collect();
+        let name = &program.function(self.function).name;
+        if path.is_empty() { name.clone() } else { format!("{name}, statement {}", path.join(".")) }
+    }
+}
+
+/// A rule broken, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckError {
+    /// Where.
+    pub node: Node,
+    /// The place in words.
+    pub place: String,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for CheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl std::error::Error for CheckError {}
+
+impl Program {
+    /// Checks every static rule.
+    ///
+    /// # Errors
+    /// The first one broken.
+    pub fn check(&self) -> Result<(), CheckError> {
+        for number in 0..=self.functions.len() {
+            let function = self.function(number);
+            let is_main = number == self.functions.len();
+            let mut checker = Checker {
+                program: self,
+                function,
+                node: Node { function: number, path: Vec::new() },
+                assigned: HashSet::new(),
+                counters: HashSet::new(),
+            };
+            checker.names(is_main)?;
+            if is_main {
+                checker.assigned.extend(self.params.iter().map(|p| p.0));
+            } else {
+                checker.assigned.extend(&function.params);
+            }
+            checker.body(&function.body, 0)?;
+            if let Some(ret) = function.ret {
+                checker.read(ret)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A 64-bit integer of C that an [`Expr`] may use.
+fn is_size(ty: Type) -> bool {
+    matches!(ty, Type::Size | Type::Ptrdiff | Type::Ulong | Type::Long)
+}
+
+/// The buffer type that holds a scalar of this type.
+pub fn put_elem(ty: Type) -> Option<Elem> {
+    match ty {
+        Type::Scalar(e) => Some(e),
+        Type::Size | Type::Ulong => Some(Elem::U64),
+        Type::Long | Type::Ptrdiff => Some(Elem::I64),
+        _ => None,
+    }
+}
+
+/// How many parts vget, vset and vcreate see in a value of type `whole`.
+pub fn parts(whole: VecType, part: VecType) -> u32 {
+    if whole.nf > 1 { whole.nf.into() } else { whole.lmul.registers() / part.lmul.registers() }
+}
+
+/// The largest constant the API takes for this parameter.
+pub fn constant_limit(intrinsic: &Intrinsic, role: Role) -> u64 {
+    match role {
+        Role::Frm => 4,
+        Role::Vxrm => 3,
+        Role::Position => match (intrinsic.param(Role::Source).map(|p| p.ty), intrinsic.param(Role::Value)) {
+            (Some(Type::Vector(whole)), Some(Param { ty: Type::Vector(part), .. })) => {
+                u64::from(parts(whole, *part)) - 1
+            }
+            (Some(Type::Vector(whole)), None) => {
+                intrinsic.ret.vector().map_or(0, |part| u64::from(parts(whole, part)) - 1)
+            }
+            _ => 0,
+        },
+        _ => 31,
+    }
+}
+
+struct Checker<'p> {
+    program: &'p Program,
+    function: &'p Function,
+    node: Node,
+    assigned: HashSet<Var>,
+    /// Loop counters and vls of the loops we are in.
+    counters: HashSet<Var>,
+}
+
+type Result2 = Result<(), CheckError>;
+
+impl Checker<'_> {
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T, CheckError> {
+        let place = self.node.describe(self.program);
+        Err(CheckError { node: self.node.clone(), place, message: message.into() })
+    }
+
+    fn names(&self, is_main: bool) -> Result2 {
+        let mut seen = HashSet::new();
+        let globals = self.program.buffers.iter().map(|b| &b.name);
+        let functions = self.program.functions.iter().map(|f| &f.name);
+        for name in globals.chain(functions).chain(self.function.vars.iter().map(|v| &v.name)) {
+            let mut chars = name.chars();
+            let first = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+            if !first || !chars.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                return self.fail(format!("`{name}` is not a name: letters, digits and `_`"));
+            }
+            if !seen.insert(name) {
+                return self.fail(format!("two things are called `{name}`"));
+            }
+        }
+        for var in &self.function.vars {
+            let usable =
+                matches!(var.ty, Type::Vector(_) | Type::Mask(_) | Type::Scalar(_)) || is_size(var.ty);
+            if !usable {
+                return self.fail(format!("no variable can be of type `{}`", var.ty));
+            }
+        }
+        let known = |v: Var| v.index() < self.function.vars.len();
+        let all_known = self.function.params.iter().copied().chain(self.function.ret).all(known);
+        if !all_known || (is_main && !self.program.params.iter().all(|p| known(p.0))) {
+            return self.fail("a parameter or result is no variable of the function");
+        }
+        if is_main && (!self.function.params.is_empty() || self.function.ret.is_some()) {
+            return self.fail("`main` takes nothing and returns nothing; use `param`");
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, body: &[Stmt], first: usize) -> Result2 {
+        for (i, stmt) in body.iter().enumerate() {
+            self.node.path.push(first + i);
+            self.stmt(stmt)?;
+            self.node.path.pop();
+        }
+        Ok(())
+    }
+
+    fn read(&self, var: Var) -> Result<Type, CheckError> {
+        let Some(decl) = self.function.vars.get(var.index()) else {
+            return self.fail(format!("variable number {} does not exist", var.0));
+        };
+        if !self.assigned.contains(&var) {
+            return self.fail(format!("`{}` is read where it may not have been assigned", decl.name));
+        }
+        Ok(decl.ty)
+    }
+
+    fn assign(&mut self, var: Var, ty: Type) -> Result2 {
+        let Some(decl) = self.function.vars.get(var.index()) else {
+            return self.fail(format!("variable number {} does not exist", var.0));
+        };
+        if decl.ty != ty {
+            let (is, has) = (type_name(decl.ty), type_name(ty));
+            return self
+                .fail(format!("`{}` is of type {is} and is assigned a value of type {has}", decl.name));
+        }
+        if self.counters.contains(&var) {
+            return self
+                .fail(format!("`{}` is the counter or vl of a loop and is assigned in it", decl.name));
+        }
+        self.assigned.insert(var);
+        Ok(())
+    }
+
+    fn expr(&self, expr: &Expr) -> Result2 {
+        match expr {
+            Expr::Const(_) => Ok(()),
+            Expr::Var(var) => {
+                let ty = self.read(*var)?;
+                if is_size(ty) {
+                    return Ok(());
+                }
+                self.fail(format!(
+                    "`{}` is of type {}; expressions take size, ptrdiff, ulong and long",
+                    self.function.name(*var),
+                    type_name(ty)
+                ))
+            }
+            Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) => {
+                self.expr(a)?;
+                self.expr(b)
+            }
+        }
+    }
+
+    fn buffer(&self, number: usize) -> Result<&crate::Buffer, CheckError> {
+        match self.program.buffers.get(number) {
+            Some(buffer) => Ok(buffer),
+            None => self.fail(format!("buffer number {number} does not exist")),
+        }
+    }
+
+    /// A value for something of type `ty`: a parameter of an intrinsic or of a function.
+    fn value(&mut self, what: &str, ty: Type, arg: &Arg) -> Result2 {
+        match (arg, ty) {
+            (Arg::Var(var), _) => {
+                let has = self.read(*var)?;
+                if has == ty || (is_size(has) && is_size(ty)) {
+                    return Ok(());
+                }
+                let (wants, has) = (type_name(ty), type_name(has));
+                self.fail(format!(
+                    "{what} is of type {wants}; `{}` is of type {has}",
+                    self.function.name(*var)
+                ))
+            }
+            (Arg::Expr(expr), _) if is_size(ty) => self.expr(expr),
+            (Arg::Expr(Expr::Const(bits)), Type::Scalar(e)) => {
+                if e.bits() < 64 && bits >> e.bits() != 0 {
+                    return self.fail(format!("{what}: {bits:#x} has more than {} bits", e.bits()));
+                }
+                Ok(())
+            }
+            (Arg::Addr(number, expr), Type::Pointer(e) | Type::ConstPointer(e)) => {
+                let buffer = self.buffer(*number)?;
+                if buffer.elem != e {
+                    return self.fail(format!(
+                        "{what} points to {}; `{}` holds {}",
+                        e.short(),
+                        buffer.name,
+                        buffer.elem.short()
+                    ));
+                }
+                if buffer.kind == BufferKind::Const && matches!(ty, Type::Pointer(_)) {
+                    return self.fail(format!("`{}` is const and is stored to", buffer.name));
+                }
+                self.expr(expr)
+            }
+            (Arg::Ref(var), Type::SizePointer) => self.assign(*var, Type::Size),
+            _ => self.fail(format!("{what} wants {}", wants(ty))),
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> Result2 {
+        let intrinsic = call.intrinsic;
+        let name = &intrinsic.name;
+        if call.overloaded && intrinsic.overloaded.is_none() {
+            return self.fail(format!("`{name}` has no overloaded form"));
+        }
+        if call.args.len() != intrinsic.params.len() {
+            return self.fail(format!(
+                "`{name}` takes {} arguments, not {}",
+                intrinsic.params.len(),
+                call.args.len()
+            ));
+        }
+        for (param, arg) in intrinsic.params.iter().zip(&call.args) {
+            match param.role {
+                Role::Frm | Role::Vxrm | Role::Uimm | Role::Position => self.constant(call, param, arg)?,
+                // The reference to the new vl is assigned last: it may not be read by the same call.
+                Role::NewVl => {}
+                _ => self.value(&format!("`{}` of `{name}`", param.name), param.ty, arg)?,
+            }
+        }
+        if let Some(i) = intrinsic.position(Role::NewVl) {
+            self.value("`new_vl`", Type::SizePointer, &call.args[i])?;
+        }
+        match (call.dst, intrinsic.ret) {
+            (None, Type::Void) => Ok(()),
+            (Some(dst), ret) if ret != Type::Void => self.assign(dst, ret),
+            (None, _) => self.fail(format!("the result of `{name}` is assigned to nothing")),
+            (Some(_), _) => self.fail(format!("`{name}` has no result")),
+        }
+    }
+
+    fn constant(&self, call: &Call, param: &Param, arg: &Arg) -> Result2 {
+        let Arg::Expr(Expr::Const(value)) = *arg else {
+            return self.fail(format!("`{}` of `{}` must be a literal", param.name, call.intrinsic.name));
+        };
+        let limit = constant_limit(call.intrinsic, param.role);
+        if value > limit {
+            return self
+                .fail(format!("`{}` of `{}` is {value}; at most {limit}", param.name, call.intrinsic.name));
+        }
+        Ok(())
+    }
+
+    fn counter(&mut self, var: Var) -> Result2 {
+        self.assign(var, Type::Size)?;
+        self.counters.insert(var);
+        Ok(())
+    }
+
+    /// A block that may not run: what it assigns counts inside only.
+    fn maybe(&mut self, body: &[Stmt], first: usize) -> Result2 {
+        let before = self.assigned.clone();
+        self.body(body, first)?;
+        self.assigned = before;
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result2 {
+        match stmt {
+            Stmt::Call(call) => self.call(call),
+            Stmt::Invoke { dst, function, args } => {
+                if *function >= self.node.function || *function >= self.program.functions.len() {
+                    return self.fail("a function may call only those before it");
+                }
+                let callee = &self.program.functions[*function];
+                if args.len() != callee.params.len() {
+                    return self.fail(format!(
+                        "`{}` takes {} arguments, not {}",
+                        callee.name,
+                        callee.params.len(),
+                        args.len()
+                    ));
+                }
+                for (&param, arg) in callee.params.iter().zip(args) {
+                    self.value(
+                        &format!("`{}` of `{}`", callee.name(param), callee.name),
+                        callee.ty(param),
+                        arg,
+                    )?;
+                }
+                match (dst, callee.ret) {
+                    (None, _) => Ok(()),
+                    (Some(dst), Some(ret)) => self.assign(*dst, callee.ty(ret)),
+                    (Some(_), None) => self.fail(format!("`{}` returns nothing", callee.name)),
+                }
+            }
+            Stmt::Copy { dst, src } => {
+                let ty = self.read(*src)?;
+                self.assign(*dst, ty)
+            }
+            Stmt::Put { buffer, at, value } => {
+                self.expr(at)?;
+                let ty = self.read(*value)?;
+                let buffer = self.buffer(*buffer)?;
+                if buffer.kind == BufferKind::Const {
+                    return self.fail(format!("`{}` is const and is stored to", buffer.name));
+                }
+                if put_elem(ty) != Some(buffer.elem) {
+                    return self.fail(format!(
+                        "`{}` holds {}, not {}",
+                        buffer.name,
+                        buffer.elem.short(),
+                        type_name(ty)
+                    ));
+                }
+                Ok(())
+            }
+            Stmt::SetFrm(frm) if *frm > 4 => self.fail(format!("{frm} is no rounding mode; 0 to 4 are")),
+            Stmt::SetFrm(_) => Ok(()),
+            Stmt::Strip { vtype, length, index, vl, body } => {
+                self.expr(length)?;
+                if vtype.nf != 1 || !vtype.exists() {
+                    return self.fail("a strip's type is one of those that vsetvl has: e8mf8 … e64m8");
+                }
+                let (assigned, counters) = (self.assigned.clone(), self.counters.clone());
+                if index == vl {
+                    return self.fail("a strip's counter and vl are two variables");
+                }
+                self.counter(*index)?;
+                self.counter(*vl)?;
+                self.body(body, 0)?;
+                (self.assigned, self.counters) = (assigned, counters);
+                Ok(())
+            }
+            Stmt::For { index, count, body } => {
+                self.expr(count)?;
+                let (assigned, counters) = (self.assigned.clone(), self.counters.clone());
+                self.counter(*index)?;
+                self.body(body, 0)?;
+                (self.assigned, self.counters) = (assigned, counters);
+                Ok(())
+            }
+            Stmt::If { left, right, then, otherwise, .. } => {
+                let ty = self.read(*left)?;
+                let bits = match ty {
+                    Type::Scalar(e) if !e.is_float() => e.bits(),
+                    ty if is_size(ty) => 64,
+                    _ => {
+                        return self.fail(format!(
+                            "`if` compares integers; `{}` is of type {}",
+                            self.function.name(*left),
+                            type_name(ty)
+                        ));
+                    }
+                };
+                if bits < 64 && right >> bits != 0 {
+                    return self.fail(format!("{right:#x} has more than {bits} bits"));
+                }
+                self.maybe(then, 0)?;
+                let before = self.assigned.clone();
+                self.body(otherwise, then.len())?;
+                self.assigned = before;
+                Ok(())
+            }
+        }
+    }
+}
+
+fn wants(ty: Type) -> String {
+    match ty {
+        Type::Pointer(e) | Type::ConstPointer(e) => {
+            format!("the address of an element of a buffer of {}", e.short())
+        }
+        Type::SizePointer => "the address of a variable of type size".to_string(),
+        Type::Scalar(e) => format!("a variable or literal of type {}", e.short()),
+        ty if is_size(ty) => "an integer expression".to_string(),
+        ty => format!("a variable of type {}", type_name(ty)),
+    }
+}

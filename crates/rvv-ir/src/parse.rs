@@ -1,0 +1,575 @@
+//! Reads the text of a program. Errors say where, and what would be right.
+
+use crate::data::{Distribution, Init};
+use crate::lex::{Place, Token, Tokens, tokens};
+use crate::{Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Program, Stmt, VERSION, Var, VarDecl};
+use rvv_intrinsics::{Elem, Intrinsic, Type, VecType, by_name};
+use rvv_isa::{Lmul, Sew};
+
+/// Why a text is not a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {}, column {}: {message}", place.line, place.column)]
+pub struct ParseError {
+    /// Where.
+    pub place: Place,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl ParseError {
+    pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
+        ParseError { place, message: message.into() }
+    }
+}
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// A file need not be trusted: larger, deeper or longer than any of ours is refused.
+const MAX_TEXT: usize = 64 << 20;
+const MAX_DEPTH: u32 = 64;
+const MAX_BUFFER: u64 = 1 << 26;
+
+impl std::str::FromStr for Program {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Program> {
+        if text.len() > MAX_TEXT {
+            let message = format!("the file has {} bytes; at most {MAX_TEXT} are read", text.len());
+            return Err(ParseError::new(Place { line: 1, column: 1 }, message));
+        }
+        let Tokens { tokens, comment } = tokens(text)?;
+        let mut parser = Parser {
+            tokens,
+            at: 0,
+            depth: 0,
+            program: Program { comment, ..Program::default() },
+            scope: Function::default(),
+        };
+        parser.program()?;
+        Ok(parser.program)
+    }
+}
+
+struct Parser {
+    tokens: Vec<(Token, Place)>,
+    at: usize,
+    depth: u32,
+    program: Program,
+    /// The function being read.
+    scope: Function,
+}
+
+/// Words that no variable, buffer or function may be called.
+const KEYWORDS: [&str; 22] = [
+    "rvv",
+    "const",
+    "data",
+    "out",
+    "param",
+    "fn",
+    "inline",
+    "main",
+    "var",
+    "return",
+    "call",
+    "overloaded",
+    "put",
+    "setfrm",
+    "strip",
+    "for",
+    "if",
+    "else",
+    "as",
+    "seed",
+    "zero",
+    "step",
+];
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    fn place(&self) -> Place {
+        self.tokens[self.at].1
+    }
+
+    fn next(&mut self) -> Token {
+        let token = self.tokens[self.at].0.clone();
+        if token != Token::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(ParseError::new(self.place(), message))
+    }
+
+    /// The last token was wrong.
+    fn fail_before<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(ParseError::new(self.tokens[self.at.saturating_sub(1)].1, message))
+    }
+
+    fn takes(&mut self, sign: &str) -> bool {
+        let found = matches!(self.peek(), Token::Sign(s) if *s == sign);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn takes_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Token::Word(w) if w == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn sign(&mut self, sign: &str) -> Result<()> {
+        if self.takes(sign) { Ok(()) } else { self.fail(format!("expected `{sign}`, found {}", self.peek())) }
+    }
+
+    fn keyword(&mut self, word: &str) -> Result<()> {
+        if self.takes_word(word) {
+            Ok(())
+        } else {
+            self.fail(format!("expected `{word}`, found {}", self.peek()))
+        }
+    }
+
+    fn word(&mut self, what: &str) -> Result<String> {
+        match self.peek().clone() {
+            Token::Word(word) => {
+                self.at += 1;
+                Ok(word)
+            }
+            other => self.fail(format!("expected {what}, found {other}")),
+        }
+    }
+
+    /// A name that is being given.
+    fn new_name(&mut self, what: &str) -> Result<String> {
+        let name = self.word(what)?;
+        if KEYWORDS.contains(&name.as_str()) {
+            return self.fail_before(format!("`{name}` is a word of the format; call {what} something else"));
+        }
+        Ok(name)
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        let negative = self.takes("-");
+        match *self.peek() {
+            Token::Number(n) => {
+                self.at += 1;
+                Ok(if negative { n.wrapping_neg() } else { n })
+            }
+            ref other => self.fail(format!("expected a number, found {other}")),
+        }
+    }
+
+    fn program(&mut self) -> Result<()> {
+        self.keyword("rvv")?;
+        self.sign("-")?;
+        self.keyword("ir")?;
+        let version = self.number()?;
+        if version != u64::from(VERSION) {
+            return self.fail_before(format!(
+                "the file is of version {version}; this program reads version {VERSION}"
+            ));
+        }
+        // `main`'s parameters are declared before it.
+        let mut main = Function { name: "main".to_string(), ..Function::default() };
+        loop {
+            let place = self.place();
+            match self.word("`const`, `data`, `out`, `param`, `fn`, `inline` or `main`")?.as_str() {
+                "const" => self.buffer(BufferKind::Const)?,
+                "data" => self.buffer(BufferKind::Data)?,
+                "out" => self.buffer(BufferKind::Out)?,
+                "param" => {
+                    let name = self.new_name("the parameter")?;
+                    self.sign(":")?;
+                    let ty = self.ty()?;
+                    self.sign("=")?;
+                    let value = self.number()?;
+                    let var = main.var(name, ty);
+                    self.program.params.push((var, value));
+                }
+                "inline" => {
+                    self.keyword("fn")?;
+                    self.function(true)?;
+                }
+                "fn" => self.function(false)?,
+                "main" => {
+                    self.scope = main;
+                    self.function_body()?;
+                    self.program.main = std::mem::take(&mut self.scope);
+                    if *self.peek() != Token::End {
+                        return self.fail(format!(
+                            "expected the end of the file after `main`, found {}",
+                            self.peek()
+                        ));
+                    }
+                    return Ok(());
+                }
+                other => {
+                    let message = format!(
+                        "expected `const`, `data`, `out`, `param`, `fn`, `inline` or `main`, found `{other}`"
+                    );
+                    return Err(ParseError::new(place, message));
+                }
+            }
+        }
+    }
+
+    fn buffer(&mut self, kind: BufferKind) -> Result<()> {
+        let name = self.new_name("the buffer")?;
+        if self.program.buffers.iter().any(|b| b.name == name) {
+            return self.fail_before(format!("there is a buffer `{name}` already"));
+        }
+        self.sign(":")?;
+        let elem = self.word("the type of an element")?;
+        let Some(elem) = Elem::from_short(&elem) else {
+            return self.fail_before(format!(
+                "`{elem}` is no element type; there are i8 … i64, u8 … u64, f16, f32, f64, bf16"
+            ));
+        };
+        self.sign("[")?;
+        let len = self.number()?;
+        if len > MAX_BUFFER {
+            return self.fail_before(format!("a buffer of {len} elements; at most {MAX_BUFFER} are allowed"));
+        }
+        self.sign("]")?;
+        self.sign("=")?;
+        let init = if self.takes_word("zero") {
+            Init::Zero
+        } else if self.takes_word("seed") {
+            let seed = self.number()?;
+            let distribution = self.word("`bits`, `corner`, `mix`, `small` or `below`")?;
+            Init::Seed(
+                seed,
+                match distribution.as_str() {
+                    "bits" => Distribution::Bits,
+                    "corner" => Distribution::Corner,
+                    "mix" => Distribution::Mix,
+                    "small" => Distribution::Small,
+                    "below" => {
+                        let limit = self.number()?;
+                        self.keyword("step")?;
+                        Distribution::Below { limit, step: self.number()? }
+                    }
+                    _ => return self.fail_before("expected `bits`, `corner`, `mix`, `small` or `below`"),
+                },
+            )
+        } else {
+            self.sign("[")?;
+            let mut data = Vec::new();
+            while !self.takes("]") {
+                data.push(self.number()?);
+                if !self.takes(",") {
+                    self.sign("]")?;
+                    break;
+                }
+            }
+            if data.len() as u64 > len {
+                return self.fail_before(format!("{} values for a buffer of {len}", data.len()));
+            }
+            Init::Data(data)
+        };
+        self.program.buffers.push(Buffer { name, elem, len: len as usize, kind, init });
+        Ok(())
+    }
+
+    fn ty(&mut self) -> Result<Type> {
+        let word = self.word("a type")?;
+        let ty = match word.as_str() {
+            "size" => Some(Type::Size),
+            "ptrdiff" => Some(Type::Ptrdiff),
+            "ulong" => Some(Type::Ulong),
+            "long" => Some(Type::Long),
+            _ => None,
+        };
+        let scalar = || Elem::from_short(&word).map(Type::Scalar);
+        let vector = || VecType::from_short(&word).map(Type::Vector);
+        let mask = || {
+            let n = word.strip_prefix('b')?.parse().ok()?;
+            [1, 2, 4, 8, 16, 32, 64].contains(&n).then_some(Type::Mask(n))
+        };
+        match ty.or_else(scalar).or_else(vector).or_else(mask) {
+            Some(ty) => Ok(ty),
+            None => self.fail_before(format!(
+                "`{word}` is no type; write i32m1, f16mf4x2, b32, u8, size, ptrdiff, ulong or long"
+            )),
+        }
+    }
+
+    fn declare(&mut self, name: String, ty: Type) -> Result<Var> {
+        if self.scope.vars.iter().any(|v| v.name == name) {
+            return self.fail_before(format!("there is a variable `{name}` already"));
+        }
+        self.scope.vars.push(VarDecl { name, ty });
+        Ok(Var(self.scope.vars.len() as u32 - 1))
+    }
+
+    fn function(&mut self, inline: bool) -> Result<()> {
+        let name = self.new_name("the function")?;
+        if self.program.functions.iter().any(|f| f.name == name) {
+            return self.fail_before(format!("there is a function `{name}` already"));
+        }
+        self.scope = Function { name, inline, ..Function::default() };
+        self.sign("(")?;
+        while !self.takes(")") {
+            let name = self.new_name("the parameter")?;
+            self.sign(":")?;
+            let ty = self.ty()?;
+            let var = self.declare(name, ty)?;
+            self.scope.params.push(var);
+            if !self.takes(",") {
+                self.sign(")")?;
+                break;
+            }
+        }
+        let returns = if self.takes("->") { Some(self.ty()?) } else { None };
+        self.function_body()?;
+        if self.scope.ret.map(|r| self.scope.ty(r)) != returns {
+            return self.fail_before("what is returned is not of the type after `->`");
+        }
+        self.program.functions.push(std::mem::take(&mut self.scope));
+        Ok(())
+    }
+
+    fn function_body(&mut self) -> Result<()> {
+        self.sign("{")?;
+        while self.takes_word("var") {
+            let name = self.new_name("the variable")?;
+            self.sign(":")?;
+            let ty = self.ty()?;
+            self.declare(name, ty)?;
+        }
+        let mut body = Vec::new();
+        loop {
+            if self.takes("}") {
+                break;
+            }
+            if self.takes_word("return") {
+                self.scope.ret = Some(self.var()?);
+                self.sign("}")?;
+                break;
+            }
+            body.push(self.stmt()?);
+        }
+        self.scope.body = body;
+        Ok(())
+    }
+
+    fn block(&mut self) -> Result<Vec<Stmt>> {
+        self.sign("{")?;
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return self.fail(format!("blocks stand more than {MAX_DEPTH} deep"));
+        }
+        let mut body = Vec::new();
+        while !self.takes("}") {
+            body.push(self.stmt()?);
+        }
+        self.depth -= 1;
+        Ok(body)
+    }
+
+    fn lookup(&self, name: &str) -> Option<Var> {
+        self.scope.vars.iter().position(|v| v.name == name).map(|i| Var(i as u32))
+    }
+
+    fn var(&mut self) -> Result<Var> {
+        let name = self.word("a variable")?;
+        match self.lookup(&name) {
+            Some(var) => Ok(var),
+            None => {
+                self.fail_before(format!("there is no variable `{name}`; declare it: `var {name}: TYPE`"))
+            }
+        }
+    }
+
+    fn buffer_name(&mut self) -> Result<usize> {
+        let name = self.word("a buffer")?;
+        match self.program.buffers.iter().position(|b| b.name == name) {
+            Some(i) => Ok(i),
+            None => self.fail_before(format!("there is no buffer `{name}`")),
+        }
+    }
+
+    fn stmt(&mut self) -> Result<Stmt> {
+        let start = self.at;
+        let word = self.word("a statement")?;
+        match word.as_str() {
+            "put" => {
+                let buffer = self.buffer_name()?;
+                self.sign("[")?;
+                let at = self.expr()?;
+                self.sign("]")?;
+                self.sign("=")?;
+                Ok(Stmt::Put { buffer, at, value: self.var()? })
+            }
+            "setfrm" => {
+                let frm = self.number()?;
+                match u8::try_from(frm) {
+                    Ok(frm) if frm <= 4 => Ok(Stmt::SetFrm(frm)),
+                    _ => self.fail_before("a rounding mode is 0 (RNE), 1 (RTZ), 2 (RDN), 3 (RUP) or 4 (RMM)"),
+                }
+            }
+            "strip" => {
+                let vtype = self.vtype()?;
+                let length = self.expr()?;
+                self.keyword("as")?;
+                let index = self.var()?;
+                self.sign(",")?;
+                let vl = self.var()?;
+                Ok(Stmt::Strip { vtype, length, index, vl, body: self.block()? })
+            }
+            "for" => {
+                let count = self.expr()?;
+                self.keyword("as")?;
+                let index = self.var()?;
+                Ok(Stmt::For { index, count, body: self.block()? })
+            }
+            "if" => {
+                let left = self.var()?;
+                let sign = self.next();
+                let Some((compare, _)) =
+                    Compare::ALL.into_iter().find(|(_, s)| matches!(sign, Token::Sign(t) if t == *s))
+                else {
+                    return self.fail_before(format!("expected ==, !=, <, <=, > or >=, found {sign}"));
+                };
+                let right = self.number()?;
+                let then = self.block()?;
+                let otherwise = if self.takes_word("else") { self.block()? } else { Vec::new() };
+                Ok(Stmt::If { left, compare, right, then, otherwise })
+            }
+            "call" => self.invoke(None),
+            "overloaded" => {
+                let name = self.word("an intrinsic")?;
+                self.call(None, true, &name)
+            }
+            _ if matches!(self.peek(), Token::Sign("(")) => self.call(None, false, &word),
+            _ => {
+                self.at = start;
+                let dst = self.var()?;
+                self.sign("=")?;
+                let word = self.word("an intrinsic, `call`, `overloaded` or a variable")?;
+                match word.as_str() {
+                    "call" => self.invoke(Some(dst)),
+                    "overloaded" => {
+                        let name = self.word("an intrinsic")?;
+                        self.call(Some(dst), true, &name)
+                    }
+                    _ if matches!(self.peek(), Token::Sign("(")) => self.call(Some(dst), false, &word),
+                    _ => match self.lookup(&word) {
+                        Some(src) => Ok(Stmt::Copy { dst, src }),
+                        None => self.fail_before(format!("there is no variable `{word}`")),
+                    },
+                }
+            }
+        }
+    }
+
+    /// `e32m1`
+    fn vtype(&mut self) -> Result<VecType> {
+        let word = self.word("a type like e32m1")?;
+        let parsed = word.strip_prefix('e').and_then(|w| {
+            let (sew, lmul) = w.split_once('m')?;
+            let sew = Sew::from_bits(sew.parse().ok()?)?;
+            let lmul = Lmul::ALL.into_iter().find(|l| l.to_string()[1..] == *lmul)?;
+            Some(VecType::new(Elem::unsigned(sew), lmul)).filter(|t| t.exists())
+        });
+        match parsed {
+            Some(t) => Ok(t),
+            None => self.fail_before(format!("`{word}` is no vector configuration; write e8mf8 … e64m8")),
+        }
+    }
+
+    fn invoke(&mut self, dst: Option<Var>) -> Result<Stmt> {
+        let name = self.word("a function")?;
+        let Some(function) = self.program.functions.iter().position(|f| f.name == name) else {
+            return self.fail_before(format!("there is no function `{name}` before this one"));
+        };
+        Ok(Stmt::Invoke { dst, function, args: self.args()? })
+    }
+
+    fn call(&mut self, dst: Option<Var>, overloaded: bool, name: &str) -> Result<Stmt> {
+        let intrinsic: &'static Intrinsic = match by_name(&format!("__riscv_{name}")) {
+            Some(intrinsic) => intrinsic,
+            None => {
+                return self.fail_before(format!(
+                    "there is no intrinsic `{name}`; write explicit names, without `__riscv_`"
+                ));
+            }
+        };
+        if overloaded && intrinsic.overloaded.is_none() {
+            return self.fail_before(format!("`{name}` has no overloaded form"));
+        }
+        Ok(Stmt::Call(Call { dst, intrinsic, overloaded, args: self.args()? }))
+    }
+
+    fn args(&mut self) -> Result<Vec<Arg>> {
+        let mut args = Vec::new();
+        self.sign("(")?;
+        while !self.takes(")") {
+            args.push(self.arg()?);
+            if !self.takes(",") {
+                self.sign(")")?;
+                break;
+            }
+        }
+        Ok(args)
+    }
+
+    fn arg(&mut self) -> Result<Arg> {
+        if self.takes("&") {
+            let name = self.word("a buffer or variable")?;
+            if self.takes("[") {
+                let Some(buffer) = self.program.buffers.iter().position(|b| b.name == name) else {
+                    return self.fail_before(format!("there is no buffer `{name}`"));
+                };
+                let expr = self.expr()?;
+                self.sign("]")?;
+                return Ok(Arg::Addr(buffer, expr));
+            }
+            return match self.lookup(&name) {
+                Some(var) => Ok(Arg::Ref(var)),
+                None => self.fail_before(format!("there is no variable `{name}`")),
+            };
+        }
+        // A variable alone is an argument as it is; `vl` and `vl + 0` differ only in this.
+        match self.expr()? {
+            Expr::Var(var) => Ok(Arg::Var(var)),
+            expr => Ok(Arg::Expr(expr)),
+        }
+    }
+
+    fn expr(&mut self) -> Result<Expr> {
+        let left = self.atom()?;
+        for (sign, make) in [("+", Expr::Add as fn(_, _) -> _), ("-", Expr::Sub), ("*", Expr::Mul)] {
+            if self.takes(sign) {
+                let right = self.atom()?;
+                return Ok(make(Box::new(left), Box::new(right)));
+            }
+        }
+        Ok(left)
+    }
+
+    fn atom(&mut self) -> Result<Expr> {
+        match self.peek() {
+            Token::Number(_) | Token::Sign("-") => Ok(Expr::Const(self.number()?)),
+            Token::Word(_) => Ok(Expr::Var(self.var()?)),
+            Token::Sign("(") => {
+                self.at += 1;
+                self.depth += 1;
+                if self.depth > MAX_DEPTH {
+                    return self.fail(format!("parentheses stand more than {MAX_DEPTH} deep"));
+                }
+                let expr = self.expr()?;
+                self.depth -= 1;
+                self.sign(")")?;
+                Ok(expr)
+            }
+            other => self.fail(format!("expected a number, a variable or `(`, found {other}")),
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! One intrinsic: its operands, which elements are active, and what becomes of the others.
+
+use crate::arith::{self, Frm, Operand, Vxrm};
+use crate::bits::Bits;
+use crate::eval::{Frame, Machine};
+use crate::value::{Value, undefined};
+use crate::{crypto, mask, memory, permute, reduction, utility};
+use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType};
+use rvv_ir::{Arg, Call, Expr};
+
+/// An intrinsic with its arguments evaluated.
+pub struct Context<'a> {
+    /// What is called.
+    pub intrinsic: &'static Intrinsic,
+    call: &'a Call,
+    frame: &'a Frame<'a>,
+    /// Bits in a vector register.
+    pub vlen: u32,
+    /// Elements of the body.
+    pub vl: usize,
+    /// The rounding mode: the argument, or the dynamic one.
+    pub frm: Frm,
+    /// The fixed-point rounding mode.
+    pub vxrm: Vxrm,
+}
+
+/// What an element is, by the manual's words ("Prestart, Active, Inactive, Body, and Tail Element
+/// Definitions"; vstart is always 0 here).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// In the body, and the mask says so.
+    Active,
+    /// In the body, masked off.
+    Inactive,
+    /// In the body, under a mask bit that is undefined: it may be either.
+    Unknown,
+    /// Past vl.
+    Tail,
+}
+
+impl<'a> Context<'a> {
+    /// The argument in this role.
+    pub fn arg(&self, role: Role) -> Option<&'a Arg> {
+        self.intrinsic.position(role).map(|i| &self.call.args[i])
+    }
+
+    fn value(&self, role: Role) -> Option<&'a Value> {
+        match self.arg(role)? {
+            Arg::Var(var) => self.frame.value(*var).ok(),
+            _ => None,
+        }
+    }
+
+    /// The vector argument in this role, with its type.
+    pub fn vector(&self, role: Role) -> Option<(&'a Bits, VecType)> {
+        let ty = self.intrinsic.param(role)?.ty.vector()?;
+        match self.value(role)? {
+            Value::Vector(bits) => Some((bits, ty)),
+            _ => None,
+        }
+    }
+
+    /// The same, where the tables promise that there is one.
+    pub fn need_vector(&self, role: Role) -> Result<(&'a Bits, VecType), String> {
+        self.vector(role).ok_or_else(|| format!("`{}` has no vector for {role:?}", self.intrinsic.name))
+    }
+
+    /// The mask argument in this role.
+    pub fn mask(&self, role: Role) -> Option<&'a Bits> {
+        match self.value(role)? {
+            Value::Mask(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The same, where the tables promise that there is one.
+    pub fn need_mask(&self, role: Role) -> Result<&'a Bits, String> {
+        self.mask(role).ok_or_else(|| format!("`{}` has no mask for {role:?}", self.intrinsic.name))
+    }
+
+    /// The scalar argument in this role: `Some(None)` is an undefined one.
+    pub fn scalar(&self, role: Role) -> Option<Option<u64>> {
+        match self.arg(role)? {
+            Arg::Expr(Expr::Const(value)) => Some(Some(*value)),
+            Arg::Var(_) => match self.value(role)? {
+                Value::Scalar(value) => Some(*value),
+                _ => None,
+            },
+            Arg::Expr(expr) => Some(eval_expr(self.frame, expr)),
+            Arg::Addr(..) | Arg::Ref(_) => None,
+        }
+    }
+
+    /// A constant argument.
+    pub fn constant(&self, role: Role) -> u64 {
+        self.scalar(role).flatten().unwrap_or(0)
+    }
+
+    /// The result's vector type.
+    pub fn ret(&self) -> Result<VecType, String> {
+        self.intrinsic.ret.vector().ok_or_else(|| format!("`{}` returns no vector", self.intrinsic.name))
+    }
+
+    /// What element `i` is.
+    pub fn part(&self, i: usize) -> Part {
+        if i >= self.vl {
+            return Part::Tail;
+        }
+        match self.mask(Role::Mask).map(|m| m.bit(i)) {
+            None | Some(Some(true)) => Part::Active,
+            Some(Some(false)) => Part::Inactive,
+            Some(None) => Part::Unknown,
+        }
+    }
+
+    /// vd, where the call has it: what undisturbed elements keep.
+    fn old(&self) -> Option<&'a Value> {
+        self.value(Role::Dest).or_else(|| self.value(Role::Acc))
+    }
+
+    /// Whether an element that is not written keeps vd's value. Agnostic ones may keep it or become all
+    /// ones, differently each time: they are undefined.
+    fn keeps(&self, part: Part) -> bool {
+        match part {
+            Part::Tail => self.intrinsic.policy.tail_undisturbed(),
+            Part::Inactive => self.intrinsic.policy.mask_undisturbed(),
+            Part::Active | Part::Unknown => false,
+        }
+    }
+
+    /// The result of an operation that writes vector elements: `write` is called for the active ones, in
+    /// order, and the policy decides the others.
+    pub fn elements(
+        &self,
+        ty: VecType,
+        mut write: impl FnMut(&mut Bits, usize) -> Result<(), String>,
+    ) -> Result<Value, String> {
+        let Value::Vector(mut result) = undefined(Type::Vector(ty), self.vlen) else {
+            return Err("not a vector".to_string());
+        };
+        let old = match self.old() {
+            Some(Value::Vector(bits)) => Some(bits),
+            _ => None,
+        };
+        let size = ty.elem.bytes() as usize;
+        let vlmax = ty.vlmax(self.vlen) as usize;
+        for i in 0..vlmax {
+            match self.part(i) {
+                Part::Active => write(&mut result, i)?,
+                part if self.keeps(part) => {
+                    let old = old.ok_or("an undisturbed element without vd")?;
+                    for field in 0..usize::from(ty.nf) {
+                        let at = (field * vlmax + i) * size;
+                        result.copy(at, old, at, size);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(Value::Vector(result))
+    }
+
+    /// The result of an operation that writes a mask. Its tail is always agnostic (manual, "Vector
+    /// Tail Agnostic and Vector Mask Agnostic": "Mask destination tail elements are always treated as
+    /// tail-agnostic").
+    pub fn mask_bits(
+        &self,
+        mut write: impl FnMut(usize) -> Result<Option<bool>, String>,
+    ) -> Result<Value, String> {
+        let mut result = Bits::undefined(self.vlen as usize / 8);
+        for i in 0..self.vl {
+            let bit = match self.part(i) {
+                Part::Active => write(i)?,
+                part if self.keeps(part) => match self.old() {
+                    Some(Value::Mask(old)) => old.bit(i),
+                    _ => return Err("an undisturbed element without vd".to_string()),
+                },
+                _ => None,
+            };
+            result.set_bit(i, bit);
+        }
+        Ok(Value::Mask(result))
+    }
+
+    /// The element type a scalar argument counts as.
+    fn scalar_elem(&self, role: Role) -> Elem {
+        match self.intrinsic.param(role).map(|p| p.ty) {
+            Some(Type::Scalar(e)) => e,
+            _ => Elem::U64,
+        }
+    }
+
+    /// `op1` of element `i`: the vector vs1 or the scalar rs1. `None`: there is none.
+    fn op1(&self, i: usize) -> Option<Option<Operand>> {
+        if let Some((bits, ty)) = self.vector(Role::Vs1) {
+            return Some(element(bits, ty, i));
+        }
+        let elem = self.scalar_elem(Role::Scalar);
+        self.scalar(Role::Scalar).map(|s| s.map(|bits| Operand { bits, elem }))
+    }
+
+    /// Element-wise operations.
+    fn elementwise(&self) -> Result<Value, String> {
+        let sem = self.intrinsic.sem;
+        let vs2 = self.vector(Role::Vs2);
+        let acc = self.vector(Role::Acc);
+        let carry = self.mask(Role::Carry);
+        let carry_wanted = self.intrinsic.param(Role::Carry).is_some();
+        // Type of the result's elements; a comparison is made in its operands'.
+        let ret = match (self.intrinsic.ret, vs2) {
+            (Type::Vector(v), _) => v.elem,
+            (_, Some((_, v))) => v.elem,
+            _ => return Err(format!("`{}` has no type", self.intrinsic.name)),
+        };
+        let result = |i: usize| -> Result<Option<u64>, String> {
+            // Undefined operands make an undefined result; vmerge alone does not look at both.
+            let op1 = self.op1(i);
+            let carry = carry.map(|c| c.bit(i));
+            if carry_wanted && carry == Some(None) {
+                return Ok(None);
+            }
+            if sem == Sem::Merge {
+                let taken = if carry == Some(Some(true)) { op1.flatten() } else { vs2.and_then(|(b, t)| element(b, t, i)) };
+                return Ok(taken.map(|o| o.bits));
+            }
+            if sem == Sem::Move {
+                // vmv_v_v's operand is vs1.
+                return Ok(op1.flatten().map(|o| o.bits));
+            }
+            let Some(vs2) = vs2.and_then(|(b, t)| element(b, t, i)) else { return Ok(None) };
+            if op1 == Some(None) {
+                return Ok(None);
+            }
+            let acc_value = acc.map(|(b, t)| element(b, t, i));
+            if acc_value == Some(None) {
+                return Ok(None);
+            }
+            let args = arith::Args {
+                vs2,
+                op1: op1.flatten(),
+                acc: acc_value.flatten(),
+                carry: carry.flatten(),
+                frm: self.frm,
+                vxrm: self.vxrm,
+            };
+            let name = &self.intrinsic.name;
+            Ok(Some(arith::element(sem, ret, &args).ok_or_else(|| format!("`{name}` has no meaning"))?))
+        };
+        match self.intrinsic.ret {
+            Type::Vector(ty) => {
+                let size = ty.elem.bytes() as usize;
+                self.elements(ty, |bits, i| {
+                    // Moves and merges carry partly defined elements through.
+                    bits.set(i * size, size, result(i)?);
+                    Ok(())
+                })
+            }
+            _ => self.mask_bits(|i| Ok(result(i)?.map(|b| b != 0))),
+        }
+    }
+}
+
+/// Element `i` of a vector, if it is defined.
+pub fn element(bits: &Bits, ty: VecType, i: usize) -> Option<Operand> {
+    let size = ty.elem.bytes() as usize;
+    bits.get(i * size, size).map(|bits| Operand { bits, elem: ty.elem })
+}
+
+/// An expression, if all its variables are defined.
+fn eval_expr(frame: &Frame, expr: &Expr) -> Option<u64> {
+    Some(match expr {
+        Expr::Const(value) => *value,
+        Expr::Var(var) => match frame.value(*var).ok()? {
+            Value::Scalar(value) => (*value)?,
+            _ => return None,
+        },
+        Expr::Add(a, b) => eval_expr(frame, a)?.wrapping_add(eval_expr(frame, b)?),
+        Expr::Sub(a, b) => eval_expr(frame, a)?.wrapping_sub(eval_expr(frame, b)?),
+        Expr::Mul(a, b) => eval_expr(frame, a)?.wrapping_mul(eval_expr(frame, b)?),
+    })
+}
+
+/// SEW/LMUL of the operation, which bounds its vl.
+fn ratio(intrinsic: &Intrinsic) -> Option<u32> {
+    let of = |ty: Type| ty.vector().map(VecType::ratio).or(ty.mask());
+    let param = |role| intrinsic.param(role).and_then(|p| of(p.ty));
+    if arith::is_reduction(intrinsic.sem) {
+        return param(Role::Vs2);
+    }
+    of(intrinsic.ret).or_else(|| param(Role::Data)).or_else(|| param(Role::Vs2))
+}
+
+impl<'p> Machine<'p> {
+    /// Calls an intrinsic and assigns its result.
+    pub fn call(&mut self, frame: &mut Frame<'p>, call: &'p Call) -> Result<(), String> {
+        let intrinsic = call.intrinsic;
+        let vl = match intrinsic.position(Role::Vl) {
+            None => 0,
+            Some(i) => match &call.args[i] {
+                Arg::Expr(expr) => self.expr(frame, expr)?,
+                Arg::Var(var) => self.expr(frame, &Expr::Var(*var))?,
+                _ => return Err("vl is not a number".to_string()),
+            },
+        };
+        let vlmax = ratio(intrinsic).map_or(u64::MAX, |ratio| u64::from(self.options.vlen / ratio));
+        if vl > vlmax {
+            return Err(format!("vl is {vl}; VLMAX of `{}` is {vlmax} at VLEN {}", intrinsic.name, self.options.vlen));
+        }
+        if vl > 0 || intrinsic.position(Role::Vl).is_none() {
+            (self.executed)(intrinsic);
+        }
+        let mut cx = Context {
+            intrinsic,
+            call,
+            frame,
+            vlen: self.options.vlen,
+            vl: vl as usize,
+            frm: self.frm,
+            vxrm: Vxrm::Rnu,
+        };
+        if intrinsic.param(Role::Frm).is_some() {
+            cx.frm = Frm::from_encoding(cx.constant(Role::Frm) as u8).ok_or("no such frm")?;
+        }
+        if intrinsic.param(Role::Vxrm).is_some() {
+            cx.vxrm = Vxrm::from_encoding(cx.constant(Role::Vxrm) as u8).ok_or("no such vxrm")?;
+        }
+        let sem = intrinsic.sem;
+        let result = if memory::is_memory(sem) {
+            memory::access(self, frame, &cx)?
+        } else if sem == Sem::Setvl {
+            let avl = cx.scalar(Role::Avl).flatten().ok_or("the avl of vsetvl is undefined")?;
+            let vlmax = u64::from(setvl_type(intrinsic)?.vlmax(self.options.vlen));
+            Some(Value::Scalar(Some(self.options.vl.vl(avl, vlmax))))
+        } else if sem == Sem::Setvlmax {
+            Some(Value::Scalar(Some(setvl_type(intrinsic)?.vlmax(self.options.vlen).into())))
+        } else if arith::is_elementwise(sem) || matches!(sem, Sem::Merge | Sem::Move) {
+            Some(cx.elementwise()?)
+        } else if arith::is_reduction(sem) {
+            Some(reduction::reduce(&cx)?)
+        } else if let Some(value) = mask::evaluate(&cx)? {
+            Some(value)
+        } else if let Some(value) = permute::evaluate(&cx)? {
+            Some(value)
+        } else if let Some(value) = utility::evaluate(&cx)? {
+            Some(value)
+        } else if let Some(value) = crypto::evaluate(&cx)? {
+            Some(value)
+        } else {
+            return Err(format!("`{}` is not known to the evaluator", intrinsic.name));
+        };
+        let new_vl = match cx.arg(Role::NewVl) {
+            Some(Arg::Ref(var)) => Some(*var),
+            _ => None,
+        };
+        // A fault-only-first load that meets no fault loads all: the manual lets it load fewer, and no
+        // implementation we know does.
+        if let Some(var) = new_vl {
+            frame.values[var.index()] = Some(Value::Scalar(Some(vl)));
+        }
+        if let (Some(dst), Some(value)) = (call.dst, result) {
+            frame.values[dst.index()] = Some(value);
+        }
+        Ok(())
+    }
+}
+
+/// The type in the name of a vsetvl: `__riscv_vsetvl_e32m1`.
+fn setvl_type(intrinsic: &Intrinsic) -> Result<VecType, String> {
+    let suffix = intrinsic.name.rsplit('_').next().unwrap_or("");
+    VecType::from_short(&suffix.replacen('e', "u", 1)).ok_or_else(|| format!("`{}` names no type", intrinsic.name))
+}

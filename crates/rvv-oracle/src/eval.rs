@@ -1,0 +1,315 @@
+//! Runs a program: statements, control flow, memory. What an intrinsic does is in [`crate::call`].
+
+use crate::arith::Frm;
+use crate::bits::Bits;
+use crate::value::Value;
+use rvv_intrinsics::{Elem, Intrinsic, Type};
+use rvv_ir::{Arg, CheckError, Compare, Contents, Expected, Expr, Function, Node, Program, Stmt, Var};
+use std::fmt;
+
+/// How an implementation chooses vl where VLMAX < AVL < 2·VLMAX (manual, "Constraints on Setting vl").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum VlChoice {
+    /// VLMAX.
+    #[default]
+    Max,
+    /// ⌈AVL/2⌉.
+    Half,
+}
+
+impl VlChoice {
+    /// What vsetvl returns.
+    pub fn vl(self, avl: u64, vlmax: u64) -> u64 {
+        match self {
+            _ if avl <= vlmax => avl,
+            VlChoice::Half if avl < 2 * vlmax => avl.div_ceil(2),
+            _ => vlmax,
+        }
+    }
+}
+
+/// Where a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Bits in a vector register: a power of two from 64.
+    pub vlen: u32,
+    /// What vsetvl does.
+    pub vl: VlChoice,
+    /// Statements after which the run is given up.
+    pub fuel: u64,
+}
+
+impl Options {
+    /// The usual ones, at this VLEN.
+    pub fn new(vlen: u32) -> Options {
+        Options { vlen, vl: VlChoice::Max, fuel: 10_000_000 }
+    }
+}
+
+/// Why a program has no defined meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvalError {
+    /// Where.
+    pub node: Node,
+    /// The place in words.
+    pub place: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl std::error::Error for EvalError {}
+
+impl From<CheckError> for EvalError {
+    fn from(e: CheckError) -> Self {
+        EvalError { node: e.node, place: e.place, message: e.message }
+    }
+}
+
+/// What the program prints.
+///
+/// # Errors
+/// The program breaks a static rule, or meets undefined behaviour at this VLEN.
+pub fn evaluate(program: &Program, options: &Options) -> Result<Expected, EvalError> {
+    evaluate_with(program, options, &mut |_| ())
+}
+
+/// The same, telling `executed` of each intrinsic that ran with vl > 0 (or takes none).
+///
+/// # Errors
+/// Those of [`evaluate`].
+pub fn evaluate_with(
+    program: &Program,
+    options: &Options,
+    executed: &mut dyn FnMut(&'static Intrinsic),
+) -> Result<Expected, EvalError> {
+    program.check()?;
+    let buffers = program
+        .buffers
+        .iter()
+        .map(|b| {
+            let size = b.elem.bytes() as usize;
+            let values = b.init.values(b.elem, b.len);
+            Bits::defined(values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect())
+        })
+        .collect();
+    let mut machine = Machine {
+        program,
+        options: *options,
+        buffers,
+        frm: Frm::Rne,
+        fuel: options.fuel,
+        node: Node { function: program.functions.len(), path: Vec::new() },
+        executed,
+    };
+    let mut frame = Frame::new(&program.main);
+    for &(var, value) in &program.params {
+        frame.values[var.index()] = Some(Value::Scalar(Some(value)));
+    }
+    if let Err(message) = machine.body(&mut frame, &program.main.body, 0) {
+        return Err(EvalError { place: machine.node.describe(program), node: machine.node, message });
+    }
+    let contents = |(i, _): (usize, _)| {
+        let bits = std::mem::take(&mut machine.buffers[i]);
+        Contents { bytes: bits.bytes, defined: bits.defined }
+    };
+    Ok(Expected { vlen: options.vlen, outputs: program.outputs().map(contents).collect() })
+}
+
+/// The variables of a function that is running.
+pub struct Frame<'p> {
+    pub function: &'p Function,
+    pub values: Vec<Option<Value>>,
+}
+
+impl<'p> Frame<'p> {
+    fn new(function: &'p Function) -> Self {
+        Frame { function, values: vec![None; function.vars.len()] }
+    }
+
+    /// The check has seen to it that it is assigned.
+    pub fn value(&self, var: Var) -> Result<&Value, String> {
+        let name = || format!("`{}` is read before it is assigned", self.function.name(var));
+        self.values[var.index()].as_ref().ok_or_else(name)
+    }
+}
+
+/// A running program. Errors are messages; `node` is where they arose.
+pub struct Machine<'p> {
+    pub program: &'p Program,
+    pub options: Options,
+    pub buffers: Vec<Bits>,
+    pub frm: Frm,
+    fuel: u64,
+    node: Node,
+    pub executed: &'p mut dyn FnMut(&'static Intrinsic),
+}
+
+impl<'p> Machine<'p> {
+    fn body(&mut self, frame: &mut Frame<'p>, body: &'p [Stmt], first: usize) -> Result<(), String> {
+        for (i, stmt) in body.iter().enumerate() {
+            self.node.path.push(first + i);
+            self.stmt(frame, stmt)?;
+            self.node.path.pop();
+        }
+        Ok(())
+    }
+
+    fn spend(&mut self) -> Result<(), String> {
+        if self.fuel == 0 {
+            return Err(format!("the program has not ended after {} statements", self.options.fuel));
+        }
+        self.fuel -= 1;
+        Ok(())
+    }
+
+    /// An integer expression; its value decides an address, a vl or a trip count, so it must be defined.
+    pub fn expr(&self, frame: &Frame, expr: &Expr) -> Result<u64, String> {
+        Ok(match expr {
+            Expr::Const(value) => *value,
+            Expr::Var(var) => match frame.value(*var)? {
+                Value::Scalar(Some(value)) => *value,
+                _ => return Err(format!("`{}` is undefined and decides what is done", frame.function.name(*var))),
+            },
+            Expr::Add(a, b) => self.expr(frame, a)?.wrapping_add(self.expr(frame, b)?),
+            Expr::Sub(a, b) => self.expr(frame, a)?.wrapping_sub(self.expr(frame, b)?),
+            Expr::Mul(a, b) => self.expr(frame, a)?.wrapping_mul(self.expr(frame, b)?),
+        })
+    }
+
+    fn stmt(&mut self, frame: &mut Frame<'p>, stmt: &'p Stmt) -> Result<(), String> {
+        self.spend()?;
+        match stmt {
+            Stmt::Call(call) => self.call(frame, call),
+            Stmt::Invoke { dst, function, args } => self.invoke(frame, *dst, *function, args),
+            Stmt::Copy { dst, src } => {
+                frame.values[dst.index()] = Some(frame.value(*src)?.clone());
+                Ok(())
+            }
+            Stmt::Put { buffer, at, value } => {
+                let at = self.expr(frame, at)?;
+                let Value::Scalar(value) = *frame.value(*value)? else {
+                    return Err("only scalars can be put".to_string());
+                };
+                let b = &self.program.buffers[*buffer];
+                if at >= b.len as u64 {
+                    return Err(format!("`{}[{at}]` is past the end: it has {} elements", b.name, b.len));
+                }
+                let size = b.elem.bytes() as usize;
+                self.buffers[*buffer].set(at as usize * size, size, value);
+                Ok(())
+            }
+            Stmt::SetFrm(frm) => {
+                self.frm = Frm::from_encoding(*frm).ok_or("no such rounding mode")?;
+                Ok(())
+            }
+            Stmt::Strip { vtype, length, index, vl, body } => {
+                let length = self.expr(frame, length)?;
+                let vlmax = u64::from(vtype.vlmax(self.options.vlen));
+                let mut done = 0;
+                while done < length {
+                    self.spend()?;
+                    let this = self.options.vl.vl(length - done, vlmax);
+                    frame.values[index.index()] = Some(Value::Scalar(Some(done)));
+                    frame.values[vl.index()] = Some(Value::Scalar(Some(this)));
+                    self.body(frame, body, 0)?;
+                    done += this;
+                }
+                Ok(())
+            }
+            Stmt::For { index, count, body } => {
+                let count = self.expr(frame, count)?;
+                let mut done = 0;
+                while done < count {
+                    self.spend()?;
+                    frame.values[index.index()] = Some(Value::Scalar(Some(done)));
+                    self.body(frame, body, 0)?;
+                    done += 1;
+                }
+                Ok(())
+            }
+            Stmt::If { left, compare, right, then, otherwise } => {
+                let Value::Scalar(Some(value)) = *frame.value(*left)? else {
+                    return Err(format!("`{}` is undefined and decides a branch", frame.function.name(*left)));
+                };
+                if holds(frame.function.ty(*left), value, *compare, *right) {
+                    self.body(frame, then, 0)
+                } else {
+                    self.body(frame, otherwise, then.len())
+                }
+            }
+        }
+    }
+
+    fn invoke(&mut self, frame: &mut Frame<'p>, dst: Option<Var>, number: usize, args: &[Arg]) -> Result<(), String> {
+        let callee = &self.program.functions[number];
+        let mut inner = Frame::new(callee);
+        for (param, arg) in callee.params.iter().zip(args) {
+            let value = match arg {
+                Arg::Var(var) => frame.value(*var)?.clone(),
+                Arg::Expr(expr) => Value::Scalar(Some(self.expr(frame, expr)?)),
+                Arg::Addr(..) | Arg::Ref(_) => return Err("functions take values only".to_string()),
+            };
+            inner.values[param.index()] = Some(value);
+        }
+        let here = std::mem::replace(&mut self.node, Node { function: number, path: Vec::new() });
+        self.body(&mut inner, &callee.body, 0)?;
+        self.node = here;
+        if let (Some(dst), Some(ret)) = (dst, callee.ret) {
+            frame.values[dst.index()] = Some(inner.value(ret)?.clone());
+        }
+        Ok(())
+    }
+
+    /// The buffer and byte offset that an address argument means.
+    pub fn address(&self, frame: &Frame, arg: &Arg) -> Result<(usize, i128), String> {
+        let Arg::Addr(number, expr) = arg else { return Err("an address is needed".to_string()) };
+        let at = self.expr(frame, expr)?;
+        let buffer = &self.program.buffers[*number];
+        // C allows a pointer to one past the end, and none further.
+        if at > buffer.len as u64 {
+            return Err(format!("`&{}[{}]` is outside: it has {} elements", buffer.name, at as i64, buffer.len));
+        }
+        Ok((*number, i128::from(at) * i128::from(buffer.elem.bytes())))
+    }
+
+    /// Checks an access of one element and returns the offset as an index.
+    pub fn inside(&self, number: usize, offset: i128, elem: Elem) -> Result<usize, String> {
+        let buffer = &self.program.buffers[number];
+        let size = i128::from(elem.bytes());
+        if offset < 0 || offset + size > buffer.bytes() as i128 {
+            return Err(format!(
+                "an access to byte {offset} of `{}`, which has {}",
+                buffer.name,
+                buffer.bytes()
+            ));
+        }
+        if offset % size != 0 {
+            return Err(format!("a misaligned access: byte {offset} of `{}`", buffer.name));
+        }
+        Ok(offset as usize)
+    }
+}
+
+fn holds(ty: Type, left: u64, compare: Compare, right: u64) -> bool {
+    let (signed, bits) = match ty {
+        Type::Scalar(e) => (e.is_signed(), e.bits()),
+        Type::Long | Type::Ptrdiff => (true, 64),
+        _ => (false, 64),
+    };
+    let number = |v: u64| if signed { i128::from((v << (64 - bits)) as i64 >> (64 - bits)) } else { i128::from(v) };
+    let (left, right) = (number(left), number(right));
+    match compare {
+        Compare::Eq => left == right,
+        Compare::Ne => left != right,
+        Compare::Lt => left < right,
+        Compare::Le => left <= right,
+        Compare::Gt => left > right,
+        Compare::Ge => left >= right,
+    }
+}
