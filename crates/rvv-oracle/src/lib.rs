@@ -1,0 +1,3 @@
+//! The reference evaluator of RVV programs. It shares no semantics with the emulator.
+
+pub mod arith;
