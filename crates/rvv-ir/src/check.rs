@@ -3,7 +3,7 @@
 //! VLMAX, an undefined branch) is the evaluator's to find.
 
 use crate::{Arg, BufferKind, Call, Expr, Function, Program, Stmt, Var, type_name};
-use rvv_intrinsics::{Elem, Intrinsic, Param, Role, Type, VecType};
+use rvv_intrinsics::{Elem, Param, Role, Type};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -102,29 +102,6 @@ pub fn put_elem(ty: Type) -> Option<Elem> {
         Type::Size | Type::Ulong => Some(Elem::U64),
         Type::Long | Type::Ptrdiff => Some(Elem::I64),
         _ => None,
-    }
-}
-
-/// How many parts vget, vset and vcreate see in a value of type `whole`.
-pub fn parts(whole: VecType, part: VecType) -> u32 {
-    if whole.nf > 1 { whole.nf.into() } else { whole.lmul.registers() / part.lmul.registers() }
-}
-
-/// The largest constant the API takes for this parameter.
-pub fn constant_limit(intrinsic: &Intrinsic, role: Role) -> u64 {
-    match role {
-        Role::Frm => 4,
-        Role::Vxrm => 3,
-        Role::Position => match (intrinsic.param(Role::Source).map(|p| p.ty), intrinsic.param(Role::Value)) {
-            (Some(Type::Vector(whole)), Some(Param { ty: Type::Vector(part), .. })) => {
-                u64::from(parts(whole, *part)) - 1
-            }
-            (Some(Type::Vector(whole)), None) => {
-                intrinsic.ret.vector().map_or(0, |part| u64::from(parts(whole, part)) - 1)
-            }
-            _ => 0,
-        },
-        _ => 31,
     }
 }
 
@@ -318,12 +295,16 @@ impl Checker<'_> {
         let Arg::Expr(Expr::Const(value)) = *arg else {
             return self.fail(format!("`{}` of `{}` must be a literal", param.name, call.intrinsic.name));
         };
-        let limit = constant_limit(call.intrinsic, param.role);
-        if value > limit {
-            return self
-                .fail(format!("`{}` of `{}` is {value}; at most {limit}", param.name, call.intrinsic.name));
+        match call.intrinsic.constants(param.role) {
+            Some(range) if !range.contains(&value) => {
+                let (name, least, largest) = (param.name, range.start(), range.end());
+                self.fail(format!(
+                    "`{name}` is {value}; `{}` takes {least} to {largest}",
+                    call.intrinsic.name
+                ))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn counter(&mut self, var: Var) -> Result2 {

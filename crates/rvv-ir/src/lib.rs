@@ -8,7 +8,7 @@ mod parse;
 mod print;
 mod program;
 
-pub use check::{CheckError, Node, constant_limit, parts, put_elem};
+pub use check::{CheckError, Node, put_elem};
 pub use expected::{Contents, Expected, Mismatch};
 pub use lex::Place;
 pub use parse::ParseError;

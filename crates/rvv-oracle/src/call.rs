@@ -199,6 +199,25 @@ impl<'a> Context<'a> {
         self.scalar(Role::Scalar).map(|s| s.map(|bits| Operand { bits, elem }))
     }
 
+    /// What vmv and vmerge take for element `i`; their operands pass as they are, partly defined or not.
+    fn moved(&self, i: usize) -> Option<Moved<'a>> {
+        let op1 = || match self.vector(Role::Vs1) {
+            Some((bits, _)) => Moved::Element(bits),
+            None => Moved::Scalar(self.scalar(Role::Scalar).flatten()),
+        };
+        match self.intrinsic.sem {
+            Sem::Move => Some(op1()),
+            Sem::Merge => Some(match self.mask(Role::Carry).and_then(|c| c.bit(i)) {
+                Some(true) => op1(),
+                Some(false) => {
+                    self.vector(Role::Vs2).map_or(Moved::Scalar(None), |(bits, _)| Moved::Element(bits))
+                }
+                None => Moved::Scalar(None),
+            }),
+            _ => None,
+        }
+    }
+
     /// Element-wise operations.
     fn elementwise(&self) -> Result<Value, String> {
         let sem = self.intrinsic.sem;
@@ -213,19 +232,11 @@ impl<'a> Context<'a> {
             _ => return Err(format!("`{}` has no type", self.intrinsic.name)),
         };
         let result = |i: usize| -> Result<Option<u64>, String> {
-            // Undefined operands make an undefined result; vmerge alone does not look at both.
+            // Undefined operands make an undefined result.
             let op1 = self.op1(i);
             let carry = carry.map(|c| c.bit(i));
             if carry_wanted && carry == Some(None) {
                 return Ok(None);
-            }
-            if sem == Sem::Merge {
-                let taken = if carry == Some(Some(true)) { op1.flatten() } else { vs2.and_then(|(b, t)| element(b, t, i)) };
-                return Ok(taken.map(|o| o.bits));
-            }
-            if sem == Sem::Move {
-                // vmv_v_v's operand is vs1.
-                return Ok(op1.flatten().map(|o| o.bits));
             }
             let Some(vs2) = vs2.and_then(|(b, t)| element(b, t, i)) else { return Ok(None) };
             if op1 == Some(None) {
@@ -250,14 +261,25 @@ impl<'a> Context<'a> {
             Type::Vector(ty) => {
                 let size = ty.elem.bytes() as usize;
                 self.elements(ty, |bits, i| {
-                    // Moves and merges carry partly defined elements through.
-                    bits.set(i * size, size, result(i)?);
+                    match self.moved(i) {
+                        Some(Moved::Element(from)) => bits.copy(i * size, from, i * size, size),
+                        Some(Moved::Scalar(value)) => bits.set(i * size, size, value),
+                        None => bits.set(i * size, size, result(i)?),
+                    }
                     Ok(())
                 })
             }
             _ => self.mask_bits(|i| Ok(result(i)?.map(|b| b != 0))),
         }
     }
+}
+
+/// An element that is moved.
+enum Moved<'a> {
+    /// The same element of this vector.
+    Element(&'a Bits),
+    /// A scalar, if it is defined.
+    Scalar(Option<u64>),
 }
 
 /// Element `i` of a vector, if it is defined.
@@ -284,7 +306,7 @@ fn eval_expr(frame: &Frame, expr: &Expr) -> Option<u64> {
 fn ratio(intrinsic: &Intrinsic) -> Option<u32> {
     let of = |ty: Type| ty.vector().map(VecType::ratio).or(ty.mask());
     let param = |role| intrinsic.param(role).and_then(|p| of(p.ty));
-    if arith::is_reduction(intrinsic.sem) {
+    if reduction::is_reduction(intrinsic.sem) {
         return param(Role::Vs2);
     }
     of(intrinsic.ret).or_else(|| param(Role::Data)).or_else(|| param(Role::Vs2))
@@ -304,7 +326,10 @@ impl<'p> Machine<'p> {
         };
         let vlmax = ratio(intrinsic).map_or(u64::MAX, |ratio| u64::from(self.options.vlen / ratio));
         if vl > vlmax {
-            return Err(format!("vl is {vl}; VLMAX of `{}` is {vlmax} at VLEN {}", intrinsic.name, self.options.vlen));
+            return Err(format!(
+                "vl is {vl}; VLMAX of `{}` is {vlmax} at VLEN {}",
+                intrinsic.name, self.options.vlen
+            ));
         }
         if vl > 0 || intrinsic.position(Role::Vl).is_none() {
             (self.executed)(intrinsic);
@@ -319,10 +344,10 @@ impl<'p> Machine<'p> {
             vxrm: Vxrm::Rnu,
         };
         if intrinsic.param(Role::Frm).is_some() {
-            cx.frm = Frm::from_encoding(cx.constant(Role::Frm) as u8).ok_or("no such frm")?;
+            cx.frm = Frm::from_encoding(cx.constant(Role::Frm)).ok_or("no such frm")?;
         }
         if intrinsic.param(Role::Vxrm).is_some() {
-            cx.vxrm = Vxrm::from_encoding(cx.constant(Role::Vxrm) as u8).ok_or("no such vxrm")?;
+            cx.vxrm = Vxrm::from_encoding(cx.constant(Role::Vxrm)).ok_or("no such vxrm")?;
         }
         let sem = intrinsic.sem;
         let result = if memory::is_memory(sem) {
@@ -333,9 +358,9 @@ impl<'p> Machine<'p> {
             Some(Value::Scalar(Some(self.options.vl.vl(avl, vlmax))))
         } else if sem == Sem::Setvlmax {
             Some(Value::Scalar(Some(setvl_type(intrinsic)?.vlmax(self.options.vlen).into())))
-        } else if arith::is_elementwise(sem) || matches!(sem, Sem::Merge | Sem::Move) {
+        } else if arith::is_elementwise(sem) {
             Some(cx.elementwise()?)
-        } else if arith::is_reduction(sem) {
+        } else if reduction::is_reduction(sem) {
             Some(reduction::reduce(&cx)?)
         } else if let Some(value) = mask::evaluate(&cx)? {
             Some(value)
@@ -364,8 +389,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// The type in the name of a vsetvl: `__riscv_vsetvl_e32m1`.
+/// SEW and LMUL of a vsetvl.
 fn setvl_type(intrinsic: &Intrinsic) -> Result<VecType, String> {
-    let suffix = intrinsic.name.rsplit('_').next().unwrap_or("");
-    VecType::from_short(&suffix.replacen('e', "u", 1)).ok_or_else(|| format!("`{}` names no type", intrinsic.name))
+    intrinsic.ty.vector().ok_or_else(|| format!("`{}` names no type", intrinsic.name))
 }

@@ -20,16 +20,22 @@ pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
     // "If the element group does not fit in LMUL × VLEN, the instruction encoding is reserved"; "vl is
     // not a multiple of EGS: reserved".
     if vlmax < group {
-        return Err(format!("`{name}` works on groups of {group} elements; VLMAX is {vlmax} at VLEN {}", cx.vlen));
+        return Err(format!(
+            "`{name}` works on groups of {group} elements; VLMAX is {vlmax} at VLEN {}",
+            cx.vlen
+        ));
     }
-    if cx.vl % group != 0 {
+    if !cx.vl.is_multiple_of(group) {
         return Err(format!("`{name}` works on groups of {group} elements; vl is {}", cx.vl));
     }
     let size = ty.elem.bytes() as usize;
     // The scalar-element-group forms use group 0 of vs2 for all.
     let scalar_group = cx.intrinsic.family.ends_with("_vs");
     if scalar_group && cx.vector(Role::Vs2).is_some_and(|(_, t)| (t.vlmax(cx.vlen) as usize) < group) {
-        return Err(format!("`{name}` reads a group of {group} elements, which does not fit in vs2 at VLEN {}", cx.vlen));
+        return Err(format!(
+            "`{name}` reads a group of {group} elements, which does not fit in vs2 at VLEN {}",
+            cx.vlen
+        ));
     }
     let words = |role: Role, first: usize| -> Option<Vec<u64>> {
         match cx.vector(role) {

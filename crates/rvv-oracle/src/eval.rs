@@ -174,7 +174,12 @@ impl<'p> Machine<'p> {
             Expr::Const(value) => *value,
             Expr::Var(var) => match frame.value(*var)? {
                 Value::Scalar(Some(value)) => *value,
-                _ => return Err(format!("`{}` is undefined and decides what is done", frame.function.name(*var))),
+                _ => {
+                    return Err(format!(
+                        "`{}` is undefined and decides what is done",
+                        frame.function.name(*var)
+                    ));
+                }
             },
             Expr::Add(a, b) => self.expr(frame, a)?.wrapping_add(self.expr(frame, b)?),
             Expr::Sub(a, b) => self.expr(frame, a)?.wrapping_sub(self.expr(frame, b)?),
@@ -205,7 +210,7 @@ impl<'p> Machine<'p> {
                 Ok(())
             }
             Stmt::SetFrm(frm) => {
-                self.frm = Frm::from_encoding(*frm).ok_or("no such rounding mode")?;
+                self.frm = Frm::from_encoding((*frm).into()).ok_or("no such rounding mode")?;
                 Ok(())
             }
             Stmt::Strip { vtype, length, index, vl, body } => {
@@ -235,7 +240,10 @@ impl<'p> Machine<'p> {
             }
             Stmt::If { left, compare, right, then, otherwise } => {
                 let Value::Scalar(Some(value)) = *frame.value(*left)? else {
-                    return Err(format!("`{}` is undefined and decides a branch", frame.function.name(*left)));
+                    return Err(format!(
+                        "`{}` is undefined and decides a branch",
+                        frame.function.name(*left)
+                    ));
                 };
                 if holds(frame.function.ty(*left), value, *compare, *right) {
                     self.body(frame, then, 0)
@@ -246,7 +254,13 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn invoke(&mut self, frame: &mut Frame<'p>, dst: Option<Var>, number: usize, args: &[Arg]) -> Result<(), String> {
+    fn invoke(
+        &mut self,
+        frame: &mut Frame<'p>,
+        dst: Option<Var>,
+        number: usize,
+        args: &[Arg],
+    ) -> Result<(), String> {
         let callee = &self.program.functions[number];
         let mut inner = Frame::new(callee);
         for (param, arg) in callee.params.iter().zip(args) {
@@ -273,7 +287,10 @@ impl<'p> Machine<'p> {
         let buffer = &self.program.buffers[*number];
         // C allows a pointer to one past the end, and none further.
         if at > buffer.len as u64 {
-            return Err(format!("`&{}[{}]` is outside: it has {} elements", buffer.name, at as i64, buffer.len));
+            return Err(format!(
+                "`&{}[{}]` is outside: it has {} elements",
+                buffer.name, at as i64, buffer.len
+            ));
         }
         Ok((*number, i128::from(at) * i128::from(buffer.elem.bytes())))
     }
@@ -302,7 +319,8 @@ fn holds(ty: Type, left: u64, compare: Compare, right: u64) -> bool {
         Type::Long | Type::Ptrdiff => (true, 64),
         _ => (false, 64),
     };
-    let number = |v: u64| if signed { i128::from((v << (64 - bits)) as i64 >> (64 - bits)) } else { i128::from(v) };
+    let number =
+        |v: u64| if signed { i128::from((v << (64 - bits)) as i64 >> (64 - bits)) } else { i128::from(v) };
     let (left, right) = (number(left), number(right));
     match compare {
         Compare::Eq => left == right,

@@ -89,7 +89,13 @@ impl<'a> Offsets<'a> {
     }
 }
 
-fn store(machine: &mut Machine, frame: &Frame, cx: &Context, buffer: usize, base: i128) -> Result<(), String> {
+fn store(
+    machine: &mut Machine,
+    frame: &Frame,
+    cx: &Context,
+    buffer: usize,
+    base: i128,
+) -> Result<(), String> {
     let (data, ty) = cx.need_vector(Role::Data)?;
     let offsets = Offsets::new(machine, frame, cx, ty)?;
     let (size, vlmax) = (ty.elem.bytes() as usize, ty.vlmax(cx.vlen) as usize);

@@ -1,0 +1,18 @@
+//! The reference evaluator of RVV programs: what each must print, and which bits of it are defined.
+//!
+//! It evaluates the IR, not machine code: it knows vectors of VLMAX elements, each bit defined or not,
+//! and no registers. It shares no semantics with the emulator.
+
+pub mod arith;
+mod bits;
+mod call;
+mod crypto;
+mod eval;
+mod mask;
+mod memory;
+mod permute;
+mod reduction;
+mod utility;
+mod value;
+
+pub use eval::{EvalError, Options, VlChoice, evaluate, evaluate_with};
