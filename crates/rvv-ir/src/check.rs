@@ -313,14 +313,6 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// A block that may not run: what it assigns counts inside only.
-    fn maybe(&mut self, body: &[Stmt], first: usize) -> Result2 {
-        let before = self.assigned.clone();
-        self.body(body, first)?;
-        self.assigned = before;
-        Ok(())
-    }
-
     fn stmt(&mut self, stmt: &Stmt) -> Result2 {
         match stmt {
             Stmt::Call(call) => self.call(call),
@@ -412,10 +404,12 @@ impl Checker<'_> {
                 if bits < 64 && right >> bits != 0 {
                     return self.fail(format!("{right:#x} has more than {bits} bits"));
                 }
-                self.maybe(then, 0)?;
+                // What both branches assign is assigned after them.
                 let before = self.assigned.clone();
+                self.body(then, 0)?;
+                let after_then = std::mem::replace(&mut self.assigned, before);
                 self.body(otherwise, then.len())?;
-                self.assigned = before;
+                self.assigned.retain(|var| after_then.contains(var));
                 Ok(())
             }
         }

@@ -31,6 +31,11 @@ pub enum Distribution {
         /// All values are multiples of it.
         step: u64,
     },
+    /// `0, step, 2·step, …`, one for each element, shuffled: what may index memory with no place twice.
+    Permute {
+        /// All values are multiples of it.
+        step: u64,
+    },
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014): each file's numbers must be the same for ever, on any machine.
@@ -58,6 +63,15 @@ impl Init {
     pub fn values(&self, elem: Elem, len: usize) -> Vec<u64> {
         match self {
             Init::Zero => vec![0; len],
+            Init::Seed(seed, Distribution::Permute { step }) => {
+                let mut rng = SplitMix(*seed);
+                let mut values: Vec<u64> = (0..len as u64).map(|i| i.wrapping_mul(*step)).collect();
+                for i in (1..len).rev() {
+                    values.swap(i, rng.below(i as u64 + 1) as usize);
+                }
+                let mask = u64::MAX >> (64 - elem.bits());
+                values.into_iter().map(|v| v & mask).collect()
+            }
             Init::Seed(seed, distribution) => {
                 let mut rng = SplitMix(*seed);
                 (0..len).map(|_| distribution.draw(elem, &mut rng)).collect()
@@ -87,9 +101,11 @@ impl Distribution {
                 }
             }
             Distribution::Small => small(elem, rng) & mask,
+            // One alone is the first of the row.
+            Distribution::Permute { .. } => 0,
             Distribution::Below { limit, step } => {
                 let step = step.max(1);
-                (rng.below(limit.div_ceil(step)) * step) & mask
+                rng.below(limit.div_ceil(step)).wrapping_mul(step) & mask
             }
         }
     }

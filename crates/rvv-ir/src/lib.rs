@@ -2,6 +2,7 @@
 
 mod check;
 pub mod data;
+mod effects;
 mod expected;
 mod lex;
 mod parse;
@@ -9,6 +10,7 @@ mod print;
 mod program;
 
 pub use check::{CheckError, Node, put_elem};
+pub use effects::Effects;
 pub use expected::{Contents, Expected, Mismatch};
 pub use lex::Place;
 pub use parse::ParseError;

@@ -242,7 +242,7 @@ impl Parser {
             Init::Zero
         } else if self.takes_word("seed") {
             let seed = self.number()?;
-            let distribution = self.word("`bits`, `corner`, `mix`, `small` or `below`")?;
+            let distribution = self.word("`bits`, `corner`, `mix`, `small`, `below` or `permute`")?;
             Init::Seed(
                 seed,
                 match distribution.as_str() {
@@ -250,12 +250,19 @@ impl Parser {
                     "corner" => Distribution::Corner,
                     "mix" => Distribution::Mix,
                     "small" => Distribution::Small,
+                    "permute" => {
+                        self.keyword("step")?;
+                        Distribution::Permute { step: self.number()? }
+                    }
                     "below" => {
                         let limit = self.number()?;
                         self.keyword("step")?;
                         Distribution::Below { limit, step: self.number()? }
                     }
-                    _ => return self.fail_before("expected `bits`, `corner`, `mix`, `small` or `below`"),
+                    _ => {
+                        return self
+                            .fail_before("expected `bits`, `corner`, `mix`, `small`, `below` or `permute`");
+                    }
                 },
             )
         } else {

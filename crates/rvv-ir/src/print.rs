@@ -43,6 +43,7 @@ impl Display for Buffer {
                     Distribution::Corner => f.write_str("corner"),
                     Distribution::Mix => f.write_str("mix"),
                     Distribution::Small => f.write_str("small"),
+                    Distribution::Permute { step } => write!(f, "permute step {step}"),
                     Distribution::Below { limit, step } => write!(f, "below {limit} step {step}"),
                 }
             }

@@ -1,0 +1,165 @@
+//! What a statement reads and writes: for schedulers, which may swap those that do not touch, and for
+//! reduction.
+
+use crate::{Arg, Expr, Node, Program, Stmt, Var};
+use rvv_intrinsics::{Role, Type};
+
+/// What a statement reads and writes, blocks inside it included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Variables read.
+    pub reads: Vec<Var>,
+    /// Variables written.
+    pub writes: Vec<Var>,
+    /// Buffers read.
+    pub loads: Vec<usize>,
+    /// Buffers written.
+    pub stores: Vec<usize>,
+    /// Rounds by the dynamic rounding mode.
+    pub reads_frm: bool,
+    /// Sets it.
+    pub sets_frm: bool,
+}
+
+impl Effects {
+    /// Whether the two must stay in their order.
+    pub fn conflicts(&self, other: &Effects) -> bool {
+        fn meet<T: PartialEq>(a: &[T], b: &[T]) -> bool {
+            a.iter().any(|x| b.contains(x))
+        }
+        meet(&self.writes, &other.writes)
+            || meet(&self.writes, &other.reads)
+            || meet(&self.reads, &other.writes)
+            || meet(&self.stores, &other.stores)
+            || meet(&self.stores, &other.loads)
+            || meet(&self.loads, &other.stores)
+            || (self.sets_frm && (other.reads_frm || other.sets_frm))
+            || (self.reads_frm && other.sets_frm)
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Const(_) => {}
+            Expr::Var(var) => self.reads.push(*var),
+            Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+        }
+    }
+
+    fn arg(&mut self, arg: &Arg, is_store: bool) {
+        match arg {
+            Arg::Var(var) => self.reads.push(*var),
+            Arg::Expr(expr) => self.expr(expr),
+            Arg::Addr(buffer, expr) => {
+                self.expr(expr);
+                if is_store { self.stores.push(*buffer) } else { self.loads.push(*buffer) }
+            }
+            Arg::Ref(var) => self.writes.push(*var),
+        }
+    }
+
+    fn all(&mut self, program: &Program, body: &[Stmt]) {
+        for stmt in body {
+            self.stmt(program, stmt);
+        }
+    }
+
+    fn stmt(&mut self, program: &Program, stmt: &Stmt) {
+        match stmt {
+            Stmt::Call(call) => {
+                let is_store = call.intrinsic.ret == Type::Void;
+                call.args.iter().for_each(|arg| self.arg(arg, is_store));
+                self.writes.extend(call.dst);
+                self.reads_frm |= call.intrinsic.uses_frm() && call.intrinsic.param(Role::Frm).is_none();
+            }
+            Stmt::Invoke { dst, function, args } => {
+                args.iter().for_each(|arg| self.arg(arg, false));
+                self.writes.extend(*dst);
+                if let Some(callee) = program.functions.get(*function) {
+                    let mut inner = Effects::default();
+                    inner.all(program, &callee.body);
+                    self.loads.extend(inner.loads);
+                    self.stores.extend(inner.stores);
+                    self.reads_frm |= inner.reads_frm;
+                    self.sets_frm |= inner.sets_frm;
+                }
+            }
+            Stmt::Copy { dst, src } => {
+                self.reads.push(*src);
+                self.writes.push(*dst);
+            }
+            Stmt::Put { buffer, at, value } => {
+                self.expr(at);
+                self.reads.push(*value);
+                self.stores.push(*buffer);
+            }
+            Stmt::SetFrm(_) => self.sets_frm = true,
+            Stmt::Strip { length, index, vl, body, .. } => {
+                self.expr(length);
+                self.writes.extend([*index, *vl]);
+                self.all(program, body);
+            }
+            Stmt::For { index, count, body } => {
+                self.expr(count);
+                self.writes.push(*index);
+                self.all(program, body);
+            }
+            Stmt::If { left, then, otherwise, .. } => {
+                self.reads.push(*left);
+                self.all(program, then);
+                self.all(program, otherwise);
+            }
+        }
+    }
+}
+
+impl Stmt {
+    /// What it reads and writes.
+    pub fn effects(&self, program: &Program) -> Effects {
+        let mut effects = Effects::default();
+        effects.stmt(program, self);
+        effects
+    }
+}
+
+impl Program {
+    /// Takes a statement out. False if there is none at that place.
+    pub fn remove(&mut self, node: &Node) -> bool {
+        let Some((&last, way)) = node.path.split_last() else { return false };
+        let function = match self.functions.get_mut(node.function) {
+            Some(function) => function,
+            None => &mut self.main,
+        };
+        let mut body = &mut function.body;
+        let mut at = last;
+        for (depth, &step) in way.iter().enumerate() {
+            let next = way.get(depth + 1).copied().unwrap_or(last);
+            let Some(stmt) = body.get_mut(step) else { return false };
+            body = match stmt {
+                Stmt::Strip { body, .. } | Stmt::For { body, .. } => body,
+                Stmt::If { then, otherwise, .. } => {
+                    if next < then.len() {
+                        then
+                    } else {
+                        // The way goes on in `else`, which is counted after `then`.
+                        let skipped = then.len();
+                        if depth + 1 == way.len() {
+                            at = last - skipped;
+                            otherwise
+                        } else {
+                            return false;
+                        }
+                    }
+                }
+                _ => return false,
+            };
+        }
+        if at >= body.len() {
+            return false;
+        }
+        body.remove(at);
+        true
+    }
+}

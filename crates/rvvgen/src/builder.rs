@@ -1,0 +1,188 @@
+//! A program being written.
+
+use crate::class::Class;
+use crate::generate::Settings;
+use crate::index::Index;
+use crate::place::{Place, Span};
+use crate::rng::Rng;
+use rvv_intrinsics::{Elem, Type};
+use rvv_ir::data::{Distribution, Init};
+use rvv_ir::{Arg, Buffer, BufferKind, Call, Expr, Program, Stmt, Var};
+
+/// A variable that holds a value.
+#[derive(Clone, Copy, Debug)]
+pub struct Live {
+    /// Which.
+    pub var: Var,
+    /// Of what type.
+    pub ty: Type,
+    /// All elements below the vl of its type are defined.
+    pub solid: bool,
+}
+
+/// A program being written.
+pub struct Builder<'s> {
+    pub settings: &'s Settings,
+    pub rng: Rng,
+    pub class: Class,
+    pub program: Program,
+    /// Before the loop, in it, after it.
+    pub before: Vec<Stmt>,
+    pub body: Vec<Stmt>,
+    pub after: Vec<Stmt>,
+    /// At the end of the body: stores of what is kept alive so long.
+    pub last: Vec<Stmt>,
+    pub live: Vec<Live>,
+    pub place: Place,
+    /// Buffers of values that loads may share.
+    pub inputs: Vec<usize>,
+}
+
+impl<'s> Builder<'s> {
+    pub fn new(settings: &'s Settings, class: Class, rng: Rng) -> Self {
+        let mut program = Program::default();
+        program.main.name = "main".to_string();
+        Builder {
+            settings,
+            rng,
+            class,
+            program,
+            before: Vec::new(),
+            body: Vec::new(),
+            after: Vec::new(),
+            last: Vec::new(),
+            live: Vec::new(),
+            place: Place::Max { vls: Vec::new() },
+            inputs: Vec::new(),
+        }
+    }
+
+    pub fn chance(&mut self, weight: f64) -> bool {
+        self.rng.chance(weight)
+    }
+
+    /// A new variable.
+    pub fn var(&mut self, ty: Type) -> Var {
+        let prefix = match ty {
+            Type::Vector(v) if v.nf > 1 => "t",
+            Type::Vector(_) => "v",
+            Type::Mask(_) => "m",
+            _ => "s",
+        };
+        let name = format!("{prefix}{}", self.program.main.vars.len());
+        self.program.main.var(name, ty)
+    }
+
+    /// An opaque scalar with this value.
+    pub fn param(&mut self, ty: Type, value: u64) -> Var {
+        let name = format!("p{}", self.program.main.vars.len());
+        let var = self.program.main.var(name, ty);
+        self.program.params.push((var, value));
+        var
+    }
+
+    /// A number: a literal or an opaque parameter.
+    pub fn number(&mut self, value: u64) -> Expr {
+        if self.chance(self.settings.weights.literal) {
+            Expr::Const(value)
+        } else {
+            Expr::Var(self.param(Type::Size, value))
+        }
+    }
+
+    pub fn buffer(&mut self, kind: BufferKind, elem: Elem, len: usize, init: Init) -> usize {
+        let prefix = if kind == BufferKind::Out { "out" } else { "in" };
+        let name = format!("{prefix}{}", self.program.buffers.len());
+        self.program.buffers.push(Buffer { name, elem, len: len.max(1), kind, init });
+        self.program.buffers.len() - 1
+    }
+
+    /// A buffer of values to compute on.
+    pub fn input(&mut self, elem: Elem, len: usize) -> usize {
+        let distribution = if self.chance(self.settings.weights.corner) {
+            *self.rng.pick(&[Distribution::Corner, Distribution::Mix]).unwrap_or(&Distribution::Mix)
+        } else {
+            *self.rng.pick(&[Distribution::Bits, Distribution::Small]).unwrap_or(&Distribution::Bits)
+        };
+        let init = Init::Seed(self.rng.bits() >> 32, distribution);
+        let kind =
+            if self.chance(self.settings.weights.constant) { BufferKind::Const } else { BufferKind::Data };
+        let buffer = self.buffer(kind, elem, len, init);
+        self.inputs.push(buffer);
+        buffer
+    }
+
+    pub fn output(&mut self, elem: Elem, len: usize) -> usize {
+        self.buffer(BufferKind::Out, elem, len, Init::Zero)
+    }
+
+    /// How a call of this ratio is made here.
+    pub fn span(&mut self, ratio: u32) -> Span {
+        let one = Span { vl: Expr::Const(1), count: 1, index: None };
+        match &self.place {
+            // A type of a larger ratio has fewer elements than the strip may have: element 0 alone.
+            Place::Strip { .. } | Place::Fixed { .. } if ratio > self.class.ratio => one,
+            Place::Strip { index, vl, count } => {
+                Span { vl: Expr::Var(*vl), count: *count, index: Some(*index) }
+            }
+            Place::Fixed { vl, count } => Span { vl: vl.clone(), count: *count, index: None },
+            Place::Max { vls } => {
+                let known = vls.iter().find(|(r, _)| *r == ratio).map(|(_, var)| *var);
+                let count = (self.settings.largest_vlen() / ratio) as usize;
+                let var = match known {
+                    Some(var) => var,
+                    None => {
+                        let setvlmax = &Index::get().setvlmax[&ratio];
+                        let intrinsic = setvlmax[self.rng.below(setvlmax.len())];
+                        let dst = self.var(Type::Size);
+                        let call = Call { dst: Some(dst), intrinsic, overloaded: false, args: Vec::new() };
+                        self.before.push(Stmt::Call(call));
+                        if let Place::Max { vls } = &mut self.place {
+                            vls.push((ratio, dst));
+                        }
+                        dst
+                    }
+                };
+                Span { vl: Expr::Var(var), count, index: None }
+            }
+        }
+    }
+
+    /// A value of this type that is there already.
+    pub fn find_live(&mut self, ty: Type, solid: bool) -> Option<Live> {
+        let fits: Vec<Live> =
+            self.live.iter().copied().filter(|l| l.ty == ty && (l.solid || !solid)).collect();
+        self.rng.pick(&fits).copied()
+    }
+
+    pub fn is_solid(&self, arg: &Arg) -> bool {
+        match arg {
+            Arg::Var(var) => self.live.iter().rev().find(|l| l.var == *var).is_none_or(|l| l.solid),
+            _ => true,
+        }
+    }
+
+    /// Where a result goes: a new variable, or one that is overwritten.
+    pub fn destination(&mut self, ty: Type) -> Var {
+        if self.chance(self.settings.weights.overwrite)
+            && let Some(live) = self.find_live(ty, false)
+        {
+            return live.var;
+        }
+        self.var(ty)
+    }
+
+    /// Notes what a variable holds from now on.
+    pub fn assign(&mut self, var: Var, ty: Type, solid: bool) {
+        self.live.retain(|l| l.var != var);
+        self.live.push(Live { var, ty, solid });
+    }
+}
+
+/// An expression as an argument: a variable alone is one as it is.
+pub fn arg(expr: Expr) -> Arg {
+    match expr {
+        Expr::Var(var) => Arg::Var(var),
+        expr => Arg::Expr(expr),
+    }
+}

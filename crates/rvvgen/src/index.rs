@@ -1,0 +1,84 @@
+//! Which loads make a type, which stores take it, which comparisons make a mask.
+
+use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType, all};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What feeds and empties the calls a program is about.
+#[derive(Default)]
+pub struct Index {
+    /// Loads that make this type, and what makes such a value without memory.
+    pub loads: HashMap<VecType, Vec<&'static Intrinsic>>,
+    /// Stores that take this type.
+    pub stores: HashMap<VecType, Vec<&'static Intrinsic>>,
+    /// Comparisons that make `vboolN_t`.
+    pub compares: HashMap<u32, Vec<&'static Intrinsic>>,
+    /// vsetvlmax of a ratio.
+    pub setvlmax: HashMap<u32, Vec<&'static Intrinsic>>,
+    /// vlm and vsm of `vboolN_t`.
+    pub mask_load: HashMap<u32, &'static Intrinsic>,
+    /// vlm and vsm of `vboolN_t`.
+    pub mask_store: HashMap<u32, &'static Intrinsic>,
+    /// The unit-stride unmasked load of a type.
+    pub plain_load: HashMap<VecType, &'static Intrinsic>,
+    /// The unit-stride unmasked store of a type.
+    pub plain_store: HashMap<VecType, &'static Intrinsic>,
+}
+
+static INDEX: LazyLock<Index> = LazyLock::new(Index::new);
+
+impl Index {
+    /// The index of all there is.
+    pub fn get() -> &'static Index {
+        &INDEX
+    }
+
+    fn new() -> Index {
+        let mut index = Index::default();
+        for intrinsic in all() {
+            match (intrinsic.sem, intrinsic.ret) {
+                (Sem::Load, Type::Vector(ty)) if !intrinsic.is_masked() && !intrinsic.has_policy() => {
+                    index.plain_load.insert(ty, intrinsic);
+                    index.loads.entry(ty).or_default().push(intrinsic);
+                }
+                (
+                    Sem::Load | Sem::LoadFf | Sem::LoadStrided | Sem::LoadOrdered | Sem::LoadUnordered,
+                    Type::Vector(ty),
+                ) => index.loads.entry(ty).or_default().push(intrinsic),
+                (Sem::LoadMask, Type::Mask(n)) => {
+                    index.mask_load.insert(n.into(), intrinsic);
+                }
+                (Sem::Store | Sem::StoreStrided | Sem::StoreOrdered | Sem::StoreUnordered, _) => {
+                    let Some(Type::Vector(ty)) = intrinsic.param(Role::Data).map(|p| p.ty) else { continue };
+                    if intrinsic.sem == Sem::Store && !intrinsic.is_masked() {
+                        index.plain_store.insert(ty, intrinsic);
+                    }
+                    index.stores.entry(ty).or_default().push(intrinsic);
+                }
+                (Sem::StoreMask, _) => {
+                    if let Some(n) = intrinsic.param(Role::Data).and_then(|p| p.ty.mask()) {
+                        index.mask_store.insert(n, intrinsic);
+                    }
+                }
+                (Sem::Eq | Sem::Ne | Sem::Lt | Sem::Le | Sem::Gt | Sem::Ge, Type::Mask(n)) => {
+                    index.compares.entry(n.into()).or_default().push(intrinsic);
+                }
+                (Sem::Setvlmax, _) => {
+                    if let Some(ty) = intrinsic.ty.vector() {
+                        index.setvlmax.entry(ty.ratio()).or_default().push(intrinsic);
+                    }
+                }
+                _ => {}
+            }
+        }
+        index
+    }
+}
+
+/// The type of the buffer behind a pointer.
+pub fn pointee(ty: Type) -> Option<Elem> {
+    match ty {
+        Type::Pointer(e) | Type::ConstPointer(e) => Some(e),
+        _ => None,
+    }
+}

@@ -1,0 +1,26 @@
+//! Writes well-defined programs full of RVV intrinsics.
+//!
+//! [`Plan`] says which intrinsics each program is about, so that all are reached in the fewest programs;
+//! [`generate`] writes program number `k` of a plan. Both are functions of their arguments alone.
+
+mod builder;
+mod class;
+mod generate;
+mod index;
+mod memory;
+mod operand;
+mod place;
+mod plan;
+mod rng;
+mod schedule;
+mod select;
+mod shape;
+mod solid;
+mod weights;
+
+pub use class::{Class, Kind, class};
+pub use generate::{GenerateError, Generated, Settings, generate};
+pub use plan::{Choice, Plan};
+pub use schedule::{Scheduler, schedule};
+pub use select::{Category, Selection};
+pub use weights::{Bias, POLICIES, Weights};

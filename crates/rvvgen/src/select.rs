@@ -1,0 +1,128 @@
+//! Which intrinsics are asked for.
+
+use rvv_intrinsics::{Extension, Intrinsic};
+
+/// The four lists of the intrinsic specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Category {
+    /// `__riscv_vadd_vv_i32m1`
+    Explicit,
+    /// `__riscv_vadd_vv_i32m1_tu`
+    ExplicitPolicy,
+    /// `__riscv_vadd`
+    Overloaded,
+    /// `__riscv_vadd_tu`
+    OverloadedPolicy,
+}
+
+impl Category {
+    /// All of them.
+    pub const ALL: [Category; 4] =
+        [Category::Explicit, Category::ExplicitPolicy, Category::Overloaded, Category::OverloadedPolicy];
+
+    /// As options spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Explicit => "explicit",
+            Category::ExplicitPolicy => "explicit-policy",
+            Category::Overloaded => "overloaded",
+            Category::OverloadedPolicy => "overloaded-policy",
+        }
+    }
+
+    /// From [`Category::name`].
+    pub fn from_name(name: &str) -> Option<Category> {
+        Category::ALL.into_iter().find(|c| c.name() == name)
+    }
+
+    /// The list in which a call of this intrinsic stands.
+    pub fn of(intrinsic: &Intrinsic, overloaded: bool) -> Category {
+        match (intrinsic.has_policy(), overloaded) {
+            (false, false) => Category::Explicit,
+            (true, false) => Category::ExplicitPolicy,
+            (false, true) => Category::Overloaded,
+            (true, true) => Category::OverloadedPolicy,
+        }
+    }
+}
+
+/// Which intrinsics are asked for. Others may be used to feed them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Patterns for names without `__riscv_`, with `*` and `?`: any of them; none means all.
+    pub names: Vec<String>,
+    /// Any of these.
+    pub extensions: Vec<Extension>,
+    /// Any of these.
+    pub categories: Vec<Category>,
+    /// Any of these SEW/LMUL; none means all.
+    pub ratios: Vec<u32>,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Selection {
+            names: Vec::new(),
+            extensions: Extension::ALL.to_vec(),
+            categories: Category::ALL.to_vec(),
+            ratios: Vec::new(),
+        }
+    }
+}
+
+impl Selection {
+    /// Whether a call of this intrinsic is asked for.
+    pub fn wants(&self, intrinsic: &Intrinsic, overloaded: bool) -> bool {
+        let name = intrinsic.name.strip_prefix("__riscv_").unwrap_or(&intrinsic.name);
+        (!overloaded || intrinsic.overloaded.is_some())
+            && self.categories.contains(&Category::of(intrinsic, overloaded))
+            && self.extensions.contains(&intrinsic.extension)
+            && (self.ratios.is_empty() || self.ratios.contains(&crate::class(intrinsic).ratio))
+            && (self.names.is_empty() || self.names.iter().any(|p| matches(p.as_bytes(), name.as_bytes())))
+    }
+}
+
+/// Shell patterns: `*` any number of characters, `?` one. In time linear in both, whatever the pattern.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p + 1, n));
+                p += 1;
+            }
+            Some(&c) if c == b'?' || c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => match star {
+                Some((after, from)) => {
+                    star = Some((after, from + 1));
+                    (p, n) = (after, from + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|&c| c == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_a_shell() {
+        for (pattern, name, expected) in [
+            ("vfw*_rm", "vfwadd_vv_f32m1_rm", true),
+            ("vfw*_rm", "vfwadd_vv_f32m1", false),
+            ("*", "", true),
+            ("v?dd_*", "vadd_vv_i8m1", true),
+            ("vadd", "vadd_vv_i8m1", false),
+            ("*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false),
+        ] {
+            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), expected, "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Whether a result is defined in all elements below its vl, as far as can be said without running it.
+//! Being wrong makes a program say less, or be repaired; never be wrong itself.
+
+use crate::builder::Builder;
+use rvv_intrinsics::{Role, Sem, Type};
+use rvv_ir::{Arg, Call};
+
+impl Builder<'_> {
+    /// Whether the result of this call is defined in all elements below its vl.
+    pub fn result_is_solid(&self, call: &Call, whole_vl: bool) -> bool {
+        let intrinsic = call.intrinsic;
+        let solid = |role: Role| intrinsic.position(role).is_none_or(|i| self.is_solid(&call.args[i]));
+        let vd = solid(Role::Dest) && solid(Role::Acc);
+        let policy = intrinsic.policy;
+        if intrinsic.is_masked() {
+            if !solid(Role::Mask) {
+                return false;
+            }
+            // Scalars out of masks are counted under the mask; anything else has holes.
+            let scalar = matches!(intrinsic.sem, Sem::Mcpop | Sem::Mfirst);
+            let reduces = intrinsic.family.ends_with("_vs");
+            if !scalar && !reduces && !(policy.mask_undisturbed() && vd) {
+                return false;
+            }
+        }
+        if !whole_vl && !(policy.tail_undisturbed() && vd) {
+            return false;
+        }
+        let operands = intrinsic.params.iter().zip(&call.args);
+        let all = operands
+            .filter(|(p, _)| !matches!(p.role, Role::Dest | Role::Mask))
+            .all(|(_, a)| !matches!(a, Arg::Var(_)) || self.is_solid(a));
+        match intrinsic.sem {
+            Sem::Undefined | Sem::Slidedown | Sem::Gather | Sem::Compress | Sem::Fredusum => false,
+            Sem::Reinterpret => {
+                let same = |a: Type, b: Type| match (a, b) {
+                    (Type::Vector(a), Type::Vector(b)) => a.ratio() == b.ratio(),
+                    _ => false,
+                };
+                all && intrinsic.param(Role::Source).is_some_and(|p| same(p.ty, intrinsic.ret))
+            }
+            // One element is written: that is all there is of a type that gets a vl of 1 here.
+            Sem::MvElement0 => false,
+            _ if intrinsic.family.ends_with("_vs") && crate::class::group(intrinsic.sem).is_none() => {
+                all && intrinsic.ret.vector().is_some_and(|v| v.ratio() > self.class.ratio)
+            }
+            _ => all,
+        }
+    }
+}

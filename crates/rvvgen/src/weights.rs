@@ -1,0 +1,154 @@
+//! Generation policies: small biases that add up.
+
+macro_rules! biases {
+    ($( $(#[$doc:meta])* $field:ident / $variant:ident = $name:literal : $default:literal, )*) => {
+        /// How likely each kind of choice is, from 0 to 1.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Weights {
+            $( $(#[$doc])* pub $field: f64, )*
+        }
+
+        /// One of the [`Weights`], by name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Bias {
+            $( $(#[$doc])* $variant, )*
+        }
+
+        impl Default for Weights {
+            fn default() -> Self {
+                Weights { $( $field: $default, )* }
+            }
+        }
+
+        impl Bias {
+            /// All of them.
+            pub const ALL: &[Bias] = &[ $( Bias::$variant, )* ];
+
+            /// As files spell it.
+            pub fn name(self) -> &'static str {
+                match self { $( Bias::$variant => $name, )* }
+            }
+
+            /// From [`Bias::name`].
+            pub fn from_name(name: &str) -> Option<Bias> {
+                match name { $( $name => Some(Bias::$variant), )* _ => None }
+            }
+        }
+
+        impl Weights {
+            /// The weight.
+            pub fn get(&self, bias: Bias) -> f64 {
+                match bias { $( Bias::$variant => self.$field, )* }
+            }
+
+            /// Changes a weight; it is kept between 0 and 1.
+            pub fn set(&mut self, bias: Bias, weight: f64) {
+                let weight = weight.clamp(0.0, 1.0);
+                match bias { $( Bias::$variant => self.$field = weight, )* }
+            }
+        }
+    };
+}
+
+biases! {
+    /// An operand is a value that is there already rather than a fresh load.
+    reuse / Reuse = "reuse": 0.4,
+    /// A result overwrites a variable rather than making a new one.
+    overwrite / Overwrite = "overwrite": 0.3,
+    /// A result is kept in use for the rest of the program rather than only stored: long live ranges.
+    keep / Keep = "keep": 0.1,
+    /// A mask comes from a comparison rather than from memory.
+    compare / Compare = "compare-masks": 0.4,
+    /// A call's vl is smaller than the strip's, so that the tail is visible in what follows.
+    tails / Tails = "tails": 0.05,
+    /// The dynamic rounding mode is set before a call.
+    set_frm / SetFrm = "set-frm": 0.05,
+    /// A scalar is a literal that the compiler can fold rather than an opaque parameter.
+    literal / Literal = "literals": 0.6,
+    /// A buffer's contents are visible to the compiler.
+    constant / Constant = "constants": 0.1,
+    /// The length is opaque rather than a literal.
+    opaque / Opaque = "opaque-length": 0.6,
+    /// A program is a block with one vl rather than a strip-mined loop.
+    block / Block = "block": 0.2,
+    /// Such a block uses VLMAX rather than a small vl.
+    vlmax / Vlmax = "vlmax": 0.3,
+    /// The loop stands in another.
+    nest / Nest = "nest": 0.1,
+    /// A call is made in a function of its own, vectors passed and returned.
+    function / Function = "function": 0.05,
+    /// A call is made under a condition.
+    branch / Branch = "branch": 0.05,
+    /// A stride is negative.
+    negative / Negative = "negative-stride": 0.2,
+    /// A stride is 0.
+    zero / Zero = "zero-stride": 0.1,
+    /// A store goes to a buffer that another has written, overlapping it.
+    overlap / Overlap = "overlap": 0.05,
+    /// A load reads a buffer that another reads, one element off.
+    stencil / Stencil = "stencil": 0.05,
+    /// Operands are corner values rather than uniform bits.
+    corner / Corner = "corner": 0.5,
+    /// An accumulator lives from one strip to the next.
+    carry / Carry = "carry": 0.2,
+}
+
+/// The named policies: what each changes in the default weights.
+pub const POLICIES: &[(&str, &str, &[(Bias, f64)])] = &[
+    ("default", "a bit of everything", &[]),
+    (
+        "plain",
+        "one strip-mined loop, nothing reused",
+        &[
+            (Bias::Reuse, 0.0),
+            (Bias::Overwrite, 0.0),
+            (Bias::Tails, 0.0),
+            (Bias::SetFrm, 0.0),
+            (Bias::Block, 0.0),
+            (Bias::Nest, 0.0),
+            (Bias::Function, 0.0),
+            (Bias::Branch, 0.0),
+            (Bias::Overlap, 0.0),
+            (Bias::Stencil, 0.0),
+            (Bias::Carry, 0.0),
+        ],
+    ),
+    ("rounding", "the rounding mode changes between operations", &[(Bias::SetFrm, 0.5)]),
+    (
+        "spill",
+        "long live ranges, more values than registers",
+        &[(Bias::Keep, 0.9), (Bias::Reuse, 0.7), (Bias::Overwrite, 0.0)],
+    ),
+    ("chain", "results feed what follows: undisturbed chains", &[(Bias::Reuse, 0.9), (Bias::Overwrite, 0.7)]),
+    ("masks", "masks from comparisons", &[(Bias::Compare, 0.9), (Bias::Reuse, 0.6)]),
+    ("tails", "tails read after vl shrinks and grows", &[(Bias::Tails, 0.5), (Bias::Reuse, 0.7)]),
+    ("strides", "stride 0 and negative", &[(Bias::Negative, 0.5), (Bias::Zero, 0.3)]),
+    ("overlap", "buffers that overlap, stencils", &[(Bias::Overlap, 0.5), (Bias::Stencil, 0.5)]),
+    (
+        "opaque",
+        "nothing the compiler can see",
+        &[(Bias::Opaque, 1.0), (Bias::Literal, 0.0), (Bias::Constant, 0.0)],
+    ),
+    (
+        "fold",
+        "everything the compiler can see",
+        &[(Bias::Opaque, 0.0), (Bias::Literal, 1.0), (Bias::Constant, 0.8)],
+    ),
+    (
+        "control",
+        "functions, branches, nests",
+        &[(Bias::Function, 0.3), (Bias::Branch, 0.3), (Bias::Nest, 0.5), (Bias::Carry, 0.6)],
+    ),
+];
+
+impl Weights {
+    /// The weights of a named policy.
+    pub fn policy(name: &str) -> Option<Weights> {
+        let (_, _, changes) = POLICIES.iter().find(|(n, ..)| *n == name)?;
+        let mut weights = Weights::default();
+        for &(bias, weight) in *changes {
+            weights.set(bias, weight);
+        }
+        Some(weights)
+    }
+}
