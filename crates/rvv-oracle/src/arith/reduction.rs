@@ -321,6 +321,9 @@ mod tests {
         }
         // The sum is exact in order, but 2048 + 1 + 1 − 2 is not in another.
         assert_eq!(half_sum(&[0x6800, 0x3c00, 0x3c00, neg(0x4000)], Frm::Rne), None);
+        // 2¹⁵ + 2¹⁵ − 2¹⁵ has few bits, but overflows on one way.
+        assert_eq!(half_sum(&[0x7800, 0x7800, neg(0x7800)], Frm::Rne), None);
+        assert_eq!(half_sum(&[0x7800, 0x7400, neg(0x7000)], Frm::Rne), Some(0x7900));
         // 6. 2048 + 1 is a tie; 2048 + 1 + ½ is close to one, from the odd side of it or the even.
         assert_eq!(half_sum(&[0x6800, 0x3c00], Frm::Rne), Some(0x6800));
         assert_eq!(half_sum(&[0x6800, 0x3c00], Frm::Rmm), Some(0x6801));
