@@ -5,7 +5,7 @@ use super::float::{maximum_number, minimum_number};
 use super::{Frm, Operand, Rounding, wrap};
 use rvv_intrinsics::{Elem, Sem};
 
-/// The scalar `init` (vs1[0], of type `ret`) reduced with the active elements, in their order. Elements
+/// The scalar `init` (`vs1[0]`, of type `ret`) reduced with the active elements, in their order. Elements
 /// narrower than `ret` are extended by their own type, exactly. With no elements the scalar comes back as it
 /// is: "simply copied to the destination register, without canonicalizing NaN values".
 ///
@@ -43,7 +43,7 @@ fn unpack(operand: Operand) -> Value {
     format(operand.elem).unpack(operand.bits)
 }
 
-/// The unordered sum of the scalar `init` (vs1[0], of type `ret`) and the active `elements`: the bits that
+/// The unordered sum of the scalar `init` (`vs1[0]`, of type `ret`) and the active `elements`: the bits that
 /// every implementation must give, or `None` where they may differ (or are not known not to).
 ///
 /// # What an implementation may do (vfredusum)
