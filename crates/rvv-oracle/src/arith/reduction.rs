@@ -5,7 +5,7 @@ use super::float::{maximum_number, minimum_number};
 use super::{Frm, Operand, Rounding, wrap};
 use rvv_intrinsics::{Elem, Sem};
 
-/// The scalar `init` (vs1[0], of type `ret`) reduced with the active elements, in their order. Elements
+/// The scalar `init` (`vs1[0]`, of type `ret`) reduced with the active elements, in their order. Elements
 /// narrower than `ret` are extended by their own type, exactly. With no elements the scalar comes back as it
 /// is: "simply copied to the destination register, without canonicalizing NaN values".
 ///
@@ -43,7 +43,7 @@ fn unpack(operand: Operand) -> Value {
     format(operand.elem).unpack(operand.bits)
 }
 
-/// The unordered sum of the scalar `init` (vs1[0], of type `ret`) and the active `elements`: the bits that
+/// The unordered sum of the scalar `init` (`vs1[0]`, of type `ret`) and the active `elements`: the bits that
 /// every implementation must give, or `None` where they may differ (or are not known not to).
 ///
 /// # What an implementation may do (vfredusum)
@@ -178,5 +178,223 @@ fn one_rounding(f: Format, sum: Exact, frm: Frm) -> bool {
             let even = |last_place| sum.round_off(last_place, Rounding::Frm(frm)) & 1 == 0;
             even(last_place - 1) || even(last_place)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Rng(u64);
+
+    impl Rng {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 11) % n
+        }
+    }
+
+    /// Half precision, and formats an implementation may use within a sum of it.
+    const FORMATS: [Format; 9] = [
+        Format { exp_bits: 5, frac_bits: 10 },
+        Format { exp_bits: 5, frac_bits: 11 },
+        Format { exp_bits: 6, frac_bits: 10 },
+        Format { exp_bits: 8, frac_bits: 11 },
+        Format { exp_bits: 8, frac_bits: 12 },
+        Format { exp_bits: 8, frac_bits: 13 },
+        Format { exp_bits: 6, frac_bits: 15 },
+        Format { exp_bits: 8, frac_bits: 23 },
+        Format { exp_bits: 11, frac_bits: 52 },
+    ];
+
+    /// What some implementation gives: a random tree with a random format at each node, and identities strewn in.
+    fn some_implementation(rng: &mut Rng, leaves: &[u64], frm: Frm) -> u64 {
+        let half = FORMATS[0];
+        let identity = Value::Zero { negative: frm != Frm::Rdn };
+        let node = |rng: &mut Rng, a: Value, b: Value| {
+            let f = FORMATS[rng.below(FORMATS.len() as u64) as usize];
+            f.unpack(f.pack(a.add(b, frm), Rounding::Frm(frm)))
+        };
+        // A leaf that no node has touched keeps its bits, a NaN's too.
+        if leaves.len() == 1 && rng.below(2) == 0 {
+            return leaves[0];
+        }
+        let mut nodes: Vec<Value> = leaves.iter().map(|&b| half.unpack(b)).collect();
+        loop {
+            let i = rng.below(nodes.len() as u64) as usize;
+            let a = nodes.swap_remove(i);
+            if nodes.is_empty() {
+                let times = rng.below(4);
+                let root = (0..times).fold(a, |a, _| node(rng, a, identity));
+                return half.pack(root, Rounding::Frm(frm));
+            }
+            let sum = if rng.below(4) == 0 {
+                node(rng, a, identity)
+            } else {
+                let j = rng.below(nodes.len() as u64) as usize;
+                let b = nodes.swap_remove(j);
+                node(rng, a, b)
+            };
+            nodes.push(sum);
+        }
+    }
+
+    fn leaf(rng: &mut Rng) -> u64 {
+        let sign = rng.below(2) << 15;
+        sign | match rng.below(16) {
+            0 => 0,
+            1 => [0x7c00, 0x7bff, 0x7800][rng.below(3) as usize],
+            2 if rng.below(4) == 0 => 0x7c00 + rng.below(0x400),
+            3 => rng.below(0x400),
+            4 => rng.below(0x7c00),
+            // Few bits, exponents close together.
+            5..12 => 0x3c00 + (rng.below(6) << 10) + (rng.below(8) << 7),
+            _ => 0x3c00 + (rng.below(13) << 10) + rng.below(0x400),
+        }
+    }
+
+    /// Where a sum is said to have one result, no implementation gives another; and where it is said to have none,
+    /// some do, often enough.
+    #[test]
+    fn unordered_sums() {
+        let mut rng = Rng(0x1234567);
+        let (mut unique, mut loose, mut several) = (0, 0, 0);
+        for round in 0..60_000 {
+            let count = [1, 2, 2, 3, 4, 6][rng.below(6) as usize];
+            let leaves: Vec<u64> = (0..count).map(|_| leaf(&mut rng)).collect();
+            let frm = Frm::ALL[round % 5];
+            let elements: Vec<Operand> =
+                leaves[1..].iter().map(|&b| Operand { bits: b, elem: Elem::F16 }).collect();
+            let sum = unordered_sum(Elem::F16, leaves[0], &elements, frm);
+            let results: Vec<u64> = (0..40).map(|_| some_implementation(&mut rng, &leaves, frm)).collect();
+            let ordered = reduce(Sem::Fredosum, Elem::F16, leaves[0], &mut elements.iter().copied(), frm);
+            match sum {
+                Some(bits) => {
+                    unique += 1;
+                    assert_eq!(ordered, bits, "{leaves:x?} {frm:?}");
+                    for other in results {
+                        assert_eq!(other, bits, "{leaves:x?} {frm:?}: {other:#x}, not {bits:#x}");
+                    }
+                }
+                None if results.iter().all(|&r| r == ordered) => loose += 1,
+                None => several += 1,
+            }
+        }
+        assert!(unique > 25_000 && several > 5_000, "{unique} {loose} {several}");
+        println!("one result: {unique}; said to have several, but not seen: {loose}; several: {several}");
+    }
+
+    fn half_sum(leaves: &[u64], frm: Frm) -> Option<u64> {
+        let elements: Vec<Operand> =
+            leaves[1..].iter().map(|&b| Operand { bits: b, elem: Elem::F16 }).collect();
+        unordered_sum(Elem::F16, leaves[0], &elements, frm)
+    }
+
+    #[test]
+    fn unordered_sums_by_the_rules() {
+        let (inf, max, nan) = (0x7c00, 0x7bff, 0x7e00);
+        let neg = |x: u64| x ^ 0x8000;
+        // 1. Nothing active.
+        assert_eq!(half_sum(&[0x8000], Frm::Rdn), Some(0x8000));
+        assert_eq!(half_sum(&[0], Frm::Rne), Some(0));
+        assert_eq!(half_sum(&[nan], Frm::Rne), Some(nan));
+        assert_eq!(half_sum(&[0x7e01], Frm::Rne), None);
+        assert_eq!(half_sum(&[0xfe00], Frm::Rne), None);
+        // 2. and 3.
+        assert_eq!(half_sum(&[0x7d01, 0], Frm::Rne), Some(nan));
+        assert_eq!(half_sum(&[inf, max, max, neg(inf)], Frm::Rne), Some(nan));
+        // 4. Two of the most negative number overflow, one does not.
+        assert_eq!(half_sum(&[inf, max, max], Frm::Rne), Some(inf));
+        assert_eq!(half_sum(&[inf, neg(max), neg(max)], Frm::Rne), None);
+        assert_eq!(half_sum(&[inf, neg(max), neg(max)], Frm::Rtz), Some(inf));
+        assert_eq!(half_sum(&[inf, neg(max), neg(max)], Frm::Rup), Some(inf));
+        assert_eq!(half_sum(&[neg(inf), max, max], Frm::Rdn), Some(neg(inf)));
+        assert_eq!(half_sum(&[inf, neg(0x7000), neg(0x7000)], Frm::Rne), Some(inf));
+        // 5. 1 + 2 + 3 − 6; zeros.
+        for (frm, zero) in [(Frm::Rne, 0), (Frm::Rdn, 0x8000), (Frm::Rmm, 0)] {
+            assert_eq!(half_sum(&[0x3c00, 0x4000, 0x4200, neg(0x4600)], frm), Some(zero));
+            assert_eq!(half_sum(&[0, 0x8000, 0], frm), Some(zero));
+            assert_eq!(half_sum(&[0x8000, 0x8000], frm), Some(0x8000));
+            assert_eq!(half_sum(&[0, 0], frm), Some(0));
+        }
+        // The sum is exact in order, but 2048 + 1 + 1 − 2 is not in another.
+        assert_eq!(half_sum(&[0x6800, 0x3c00, 0x3c00, neg(0x4000)], Frm::Rne), None);
+        // 2¹⁵ + 2¹⁵ − 2¹⁵ has few bits, but overflows on one way.
+        assert_eq!(half_sum(&[0x7800, 0x7800, neg(0x7800)], Frm::Rne), None);
+        assert_eq!(half_sum(&[0x7800, 0x7400, neg(0x7000)], Frm::Rne), Some(0x7900));
+        // 6. 2048 + 1 is a tie; 2048 + 1 + ½ is close to one, from the odd side of it or the even.
+        assert_eq!(half_sum(&[0x6800, 0x3c00], Frm::Rne), Some(0x6800));
+        assert_eq!(half_sum(&[0x6800, 0x3c00], Frm::Rmm), Some(0x6801));
+        assert_eq!(half_sum(&[0x6800, 0x3c01], Frm::Rne), None);
+        assert_eq!(half_sum(&[0x6801, 0x3c01], Frm::Rne), Some(0x6802));
+        assert_eq!(half_sum(&[0x6800, 0x3e00], Frm::Rne), Some(0x6801));
+        assert_eq!(half_sum(&[0x6800, 0x3800], Frm::Rmm), None);
+        assert_eq!(half_sum(&[0x6800, 0x3c01], Frm::Rup), Some(0x6801));
+        assert_eq!(half_sum(&[max, max], Frm::Rne), Some(inf));
+        assert_eq!(half_sum(&[max, max], Frm::Rtz), Some(max));
+    }
+
+    #[test]
+    fn widening_sums() {
+        let half = |bits| Operand { bits, elem: Elem::F16 };
+        let elements = [half(0x3c00), half(0x7bff), half(0xbc00), half(0x0001)];
+        let sum = reduce(Sem::Fredosum, Elem::F32, 0x3f800000, &mut elements.into_iter(), Frm::Rne);
+        assert_eq!(f32::from_bits(sum as u32), 1.0 + 65504.0);
+        assert_eq!(unordered_sum(Elem::F32, 0x3f800000, &elements[..3], Frm::Rne), Some(sum));
+        assert_eq!(unordered_sum(Elem::F32, 0x3f800000, &elements, Frm::Rne), None);
+        let byte = |bits| Operand { bits, elem: Elem::I8 };
+        let sum = reduce(
+            Sem::Redsum,
+            Elem::I16,
+            0x7fff,
+            &mut [byte(0xff), byte(0x80), byte(3)].into_iter(),
+            Frm::Rne,
+        );
+        assert_eq!(sum, 0x7fff - 126);
+        let byte = |bits| Operand { bits, elem: Elem::U8 };
+        let sum = reduce(Sem::Redsum, Elem::U16, 0xffff, &mut [byte(0xff), byte(0x80)].into_iter(), Frm::Rne);
+        assert_eq!(sum, 0x17e);
+    }
+
+    #[test]
+    fn integer_reductions() {
+        let mut rng = Rng(99);
+        for round in 0..2_000 {
+            let values: Vec<i8> = (0..round % 9).map(|_| rng.below(256) as i8).collect();
+            let init = rng.below(256) as i8;
+            let all = || values.iter().copied().chain([init]);
+            let run = |sem, elem| {
+                let mut operands = values.iter().map(|&v| Operand { bits: u64::from(v as u8), elem });
+                reduce(sem, elem, u64::from(init as u8), &mut operands, Frm::Rne) as u8
+            };
+            for elem in [Elem::I8, Elem::U8] {
+                assert_eq!(run(Sem::Redsum, elem) as i8, all().fold(0, i8::wrapping_add));
+                assert_eq!(run(Sem::Redand, elem) as i8, all().fold(-1, |a, b| a & b));
+                assert_eq!(run(Sem::Redor, elem) as i8, all().fold(0, |a, b| a | b));
+                assert_eq!(run(Sem::Redxor, elem) as i8, all().fold(0, |a, b| a ^ b));
+            }
+            assert_eq!(Some(run(Sem::Redmin, Elem::I8) as i8), all().min());
+            assert_eq!(Some(run(Sem::Redmax, Elem::I8) as i8), all().max());
+            assert_eq!(Some(run(Sem::Redmin, Elem::U8)), all().map(|v| v as u8).min());
+            assert_eq!(Some(run(Sem::Redmax, Elem::U8)), all().map(|v| v as u8).max());
+        }
+    }
+
+    /// minimumNumber of all: NaNs do not count, unless there is nothing else; nothing active is a copy.
+    #[test]
+    fn float_minimum_and_maximum() {
+        let run = |sem, init, elements: &[u64]| {
+            let mut operands = elements.iter().map(|&bits| Operand { bits, elem: Elem::F16 });
+            reduce(sem, Elem::F16, init, &mut operands, Frm::Rne)
+        };
+        assert_eq!(run(Sem::Fredmin, 0xfd01, &[]), 0xfd01);
+        assert_eq!(run(Sem::Fredmax, 0xfd01, &[0x7e55]), 0x7e00);
+        assert_eq!(run(Sem::Fredmin, 0x7d01, &[0, 0xfe00, 0x8000, 0x3c00]), 0x8000);
+        assert_eq!(run(Sem::Fredmax, 0x7d01, &[0x8000, 0xfe00, 0, 0xbc00]), 0);
+        assert_eq!(run(Sem::Fredosum, 0xfd01, &[]), 0xfd01);
+        assert_eq!(run(Sem::Fredosum, 0xfd01, &[0]), 0x7e00);
+        assert_eq!(run(Sem::Fredosum, 0x6800, &[0x3c00, 0x3c00, 0x3c00]), 0x6800);
     }
 }
