@@ -132,6 +132,9 @@ fn mend(plan: &Plan, k: u64, mut program: Program, settings: &Settings) -> Resul
             Ok(expected) => return Ok(Generated { program, expected, repairs }),
             Err(error) => {
                 repairs += 1;
+                if std::env::var_os("SHOW").is_some() {
+                    eprintln!("{error}");
+                }
                 if repairs > 200 || !program.remove(&error.node) {
                     return Err(GenerateError::Undefined { seed: plan.seed(), number: k, error });
                 }
@@ -264,7 +267,10 @@ impl Builder<'_> {
         let copy = self.var(ty);
         self.body.push(Stmt::Copy { dst: copy, src: var });
         let body = std::mem::take(&mut self.body);
+        // What the store loads comes after all that is still to be written: it is not there yet.
+        let live = self.live.clone();
         self.store(copy);
+        self.live = live;
         let stored = std::mem::replace(&mut self.body, body);
         self.last.extend(stored);
     }

@@ -13,6 +13,10 @@ pub struct Index {
     pub stores: HashMap<VecType, Vec<&'static Intrinsic>>,
     /// Comparisons that make `vboolN_t`.
     pub compares: HashMap<u32, Vec<&'static Intrinsic>>,
+    /// vget of a field of this tuple type.
+    pub get: HashMap<VecType, &'static Intrinsic>,
+    /// vcreate of this tuple type.
+    pub create: HashMap<VecType, &'static Intrinsic>,
     /// vsetvlmax of a ratio.
     pub setvlmax: HashMap<u32, Vec<&'static Intrinsic>>,
     /// vlm and vsm of `vboolN_t`.
@@ -62,6 +66,15 @@ impl Index {
                 }
                 (Sem::Eq | Sem::Ne | Sem::Lt | Sem::Le | Sem::Gt | Sem::Ge, Type::Mask(n)) => {
                     index.compares.entry(n.into()).or_default().push(intrinsic);
+                }
+                (Sem::Get, _) => {
+                    let source = intrinsic.param(Role::Source).and_then(|p| p.ty.vector());
+                    if let Some(tuple) = source.filter(|v| v.nf > 1) {
+                        index.get.insert(tuple, intrinsic);
+                    }
+                }
+                (Sem::Create, Type::Vector(ty)) if ty.nf > 1 => {
+                    index.create.insert(ty, intrinsic);
                 }
                 (Sem::Setvlmax, _) => {
                     if let Some(ty) = intrinsic.ty.vector() {

@@ -23,4 +23,4 @@ pub use generate::{GenerateError, Generated, Settings, generate};
 pub use plan::{Choice, Plan};
 pub use schedule::{Scheduler, schedule};
 pub use select::{Category, Selection};
-pub use weights::{Bias, POLICIES, Weights};
+pub use weights::{Bias, NamedPolicy, POLICIES, Weights};

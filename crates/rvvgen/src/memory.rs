@@ -40,10 +40,19 @@ pub struct Access {
 impl Builder<'_> {
     /// A fresh value of this type, by a load.
     pub fn load(&mut self, ty: VecType, depth: u32) -> Var {
-        let index = Index::get();
-        if depth < 1 {
+        let weights = &self.settings.weights;
+        let (segments, chain) = (weights.segments, weights.chain);
+        if depth == 0
+            && ty.nf == 1
+            && self.chance(segments)
+            && let Some(var) = self.load_field(ty)
+        {
+            return var;
+        }
+        if depth == 0 || (depth < 3 && self.chance(chain)) {
+            let loads = &Index::get().loads[&ty];
             let wanted: Vec<&'static Intrinsic> =
-                index.loads[&ty].iter().copied().filter(|i| self.settings.may_feed(i)).collect();
+                loads.iter().copied().filter(|i| self.settings.may_feed(i)).collect();
             if let Some(&intrinsic) = self.rng.pick(&wanted) {
                 let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
                 if let Some(var) = self.call(intrinsic, overloaded, depth + 1) {
@@ -55,6 +64,46 @@ impl Builder<'_> {
         let fields = usize::from(ty.nf);
         let buffer = self.input(ty.elem, span.count * fields);
         self.load_plain(ty, buffer, span.at(fields))
+    }
+
+    /// A tuple type of which this is a field.
+    fn tuple_of(&mut self, ty: VecType) -> Option<VecType> {
+        let tuple = |nf| VecType { nf, ..ty };
+        let tuples: Vec<VecType> = (2..=8).map(tuple).filter(|t| t.exists()).collect();
+        self.rng.pick(&tuples).copied()
+    }
+
+    /// A field of a tuple that is loaded by a segment load, or is there already.
+    fn load_field(&mut self, ty: VecType) -> Option<Var> {
+        let tuple = self.tuple_of(ty)?;
+        let intrinsic = *Index::get().get.get(&tuple)?;
+        let source = self.vector(tuple, false, 0);
+        let field = self.rng.below(tuple.nf.into()) as u64;
+        let args = vec![Arg::Var(source), Arg::Expr(Expr::Const(field))];
+        let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
+        let dst = self.var(Type::Vector(ty));
+        let solid = self.is_solid(&Arg::Var(source));
+        self.body.push(Stmt::Call(Call { dst: Some(dst), intrinsic, overloaded, args }));
+        self.assign(dst, Type::Vector(ty), solid);
+        Some(dst)
+    }
+
+    /// The vector as a field of a tuple, among others that are there already.
+    fn in_tuple(&mut self, ty: VecType, var: Var) -> Option<(VecType, Var)> {
+        let tuple = self.tuple_of(ty)?;
+        let intrinsic = *Index::get().create.get(&tuple)?;
+        let place = self.rng.below(tuple.nf.into());
+        let mut args = Vec::new();
+        for field in 0..usize::from(tuple.nf) {
+            let other = self.find_live(Type::Vector(ty), true).map_or(var, |live| live.var);
+            args.push(Arg::Var(if field == place { var } else { other }));
+        }
+        let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
+        let dst = self.var(Type::Vector(tuple));
+        let solid = self.is_solid(&Arg::Var(var));
+        self.body.push(Stmt::Call(Call { dst: Some(dst), intrinsic, overloaded, args }));
+        self.assign(dst, Type::Vector(tuple), solid);
+        Some((tuple, dst))
     }
 
     /// A unit-stride load, unmasked.
@@ -73,6 +122,9 @@ impl Builder<'_> {
         match self.program.main.ty(var) {
             Type::Vector(ty) => {
                 let index = Index::get();
+                let in_tuple = ty.nf == 1 && self.chance(self.settings.weights.segments);
+                let tuple = if in_tuple { self.in_tuple(ty, var) } else { None };
+                let (ty, var) = tuple.unwrap_or((ty, var));
                 let wanted: Vec<&'static Intrinsic> =
                     index.stores[&ty].iter().copied().filter(|i| self.settings.may_feed(i)).collect();
                 let intrinsic = self.rng.pick(&wanted).copied().unwrap_or(index.plain_store[&ty]);
@@ -135,11 +187,8 @@ impl Builder<'_> {
                 let step = fields * (1 + self.rng.below(3));
                 let buffer = self.data_buffer(store, elem, span.count * step);
                 let bytes = (step * size) as i64;
-                let (base, bytes) = if self.chance(negative) {
-                    (span.from_end(step), -bytes)
-                } else {
-                    (span.at(step), bytes)
-                };
+                let (base, bytes) =
+                    if self.chance(negative) { (span.down(step), -bytes) } else { (span.at(step), bytes) };
                 let stride = self.number(bytes as u64);
                 Access { base: Arg::Addr(buffer, base), stride: Some(arg(stride)), index: None }
             }

@@ -50,7 +50,7 @@ impl Span {
     }
 
     /// The index of the last such place, counting down.
-    pub fn from_end(&self, step: usize) -> Expr {
+    pub fn down(&self, step: usize) -> Expr {
         let last = Expr::Const(((self.count - 1) * step) as u64);
         match self.index {
             None => last,

@@ -4,8 +4,12 @@
 //! class each, and the sequences are shuffled again. Program `k` is about sequence `k`; after the last, a new
 //! round begins with a new shuffle. So every intrinsic is asked for once in the smallest number of programs
 //! there can be, and program `k` depends on nothing but the plan and `k`.
+//!
+//! A sequence of length 10 is ten operations. Loads and stores, which feed them and make them visible, are
+//! dealt out over the same sequences.
 
 use crate::class::exists_at;
+use crate::memory::is_memory;
 use crate::rng::Rng;
 use crate::{Class, Selection, class};
 use rvv_intrinsics::{Intrinsic, all};
@@ -20,14 +24,21 @@ pub struct Choice {
     pub overloaded: bool,
 }
 
+/// What is selected of one class.
+#[derive(Clone, Debug)]
+struct Pool {
+    class: Class,
+    operations: Vec<Choice>,
+    accesses: Vec<Choice>,
+    /// Programs it takes.
+    sequences: usize,
+}
+
 /// A plan for any number of programs.
 #[derive(Clone, Debug)]
 pub struct Plan {
     seed: u64,
-    /// Calls in each program.
-    ops: usize,
-    /// By class, what is selected.
-    pools: Vec<(Class, Vec<Choice>)>,
+    pools: Vec<Pool>,
     /// Programs in a round.
     round: usize,
 }
@@ -35,23 +46,30 @@ pub struct Plan {
 impl Plan {
     /// A plan for programs of `ops` selected calls each, all of which have a meaning at VLEN `vlen`.
     pub fn new(seed: u64, selection: &Selection, ops: usize, vlen: u32) -> Plan {
-        let mut pools: BTreeMap<Class, Vec<Choice>> = BTreeMap::new();
+        let mut pools: BTreeMap<Class, (Vec<Choice>, Vec<Choice>)> = BTreeMap::new();
         for intrinsic in all().iter().filter(|i| exists_at(i, vlen)) {
             for overloaded in [false, true] {
                 if selection.wants(intrinsic, overloaded) {
-                    pools.entry(class(intrinsic)).or_default().push(Choice { intrinsic, overloaded });
+                    let (operations, accesses) = pools.entry(class(intrinsic)).or_default();
+                    let pool = if is_memory(intrinsic.sem) { accesses } else { operations };
+                    pool.push(Choice { intrinsic, overloaded });
                 }
             }
         }
         let ops = ops.max(1);
-        let pools: Vec<_> = pools.into_iter().collect();
-        let round = pools.iter().map(|(_, p)| p.len().div_ceil(ops)).sum();
-        Plan { seed, ops, pools, round }
+        let pool = |(class, (operations, accesses)): (Class, (Vec<Choice>, Vec<Choice>))| {
+            // Where there are few operations, or none, a sequence has at most twice as many accesses.
+            let sequences = operations.len().div_ceil(ops).max(accesses.len().div_ceil(2 * ops));
+            Pool { class, operations, accesses, sequences }
+        };
+        let pools: Vec<Pool> = pools.into_iter().map(pool).collect();
+        let round = pools.iter().map(|p| p.sequences).sum();
+        Plan { seed, pools, round }
     }
 
     /// Selected calls in all.
     pub fn len(&self) -> usize {
-        self.pools.iter().map(|(_, p)| p.len()).sum()
+        self.pools.iter().map(|p| p.operations.len() + p.accesses.len()).sum()
     }
 
     /// Nothing is selected.
@@ -76,14 +94,19 @@ impl Plan {
         }
         let (round, place) = (k / self.round as u64, (k % self.round as u64) as usize);
         let mut sequence = permuted(self.seed, &[round, 0], self.round, place);
-        for (number, (class, pool)) in self.pools.iter().enumerate() {
-            let sequences = pool.len().div_ceil(self.ops);
-            if sequence < sequences {
-                let range = sequence * self.ops..pool.len().min((sequence + 1) * self.ops);
-                let at = |i| pool[permuted(self.seed, &[round, 1 + number as u64], pool.len(), i)];
-                return Some((*class, range.map(at).collect()));
+        for (number, pool) in self.pools.iter().enumerate() {
+            if sequence < pool.sequences {
+                let mut calls = Vec::new();
+                for (part, of) in [&pool.operations, &pool.accesses].into_iter().enumerate() {
+                    let share = |n: usize| of.len() * n / pool.sequences;
+                    let key = [round, 1 + 2 * number as u64 + part as u64];
+                    let at = |i| of[permuted(self.seed, &key, of.len(), i)];
+                    calls.extend((share(sequence)..share(sequence + 1)).map(at));
+                }
+                Rng::new(&[self.seed, k, 2]).shuffle(&mut calls);
+                return Some((pool.class, calls));
             }
-            sequence -= sequences;
+            sequence -= pool.sequences;
         }
         None
     }
@@ -131,13 +154,14 @@ mod tests {
         let mut asked = HashSet::new();
         for k in 0..plan.round() as u64 {
             let (class, choices) = plan.program(k).unwrap();
-            assert!(choices.len() <= 10);
+            let operations = choices.iter().filter(|c| !is_memory(c.intrinsic.sem)).count();
+            assert!(operations <= 10 && choices.len() <= 30, "{}", choices.len());
             for choice in choices {
                 assert_eq!(crate::class(choice.intrinsic), class);
                 assert!(asked.insert((choice.intrinsic.id, choice.overloaded)));
             }
         }
         assert_eq!(asked.len(), plan.len());
-        assert!(plan.round() < plan.len() / 10 + 20, "{} programs for {}", plan.round(), plan.len());
+        assert!(plan.round() < plan.len() / 15, "{} programs for {}", plan.round(), plan.len());
     }
 }

@@ -19,11 +19,13 @@ impl Builder<'_> {
             // Scalars out of masks are counted under the mask; anything else has holes.
             let scalar = matches!(intrinsic.sem, Sem::Mcpop | Sem::Mfirst);
             let reduces = intrinsic.family.ends_with("_vs");
-            if !scalar && !reduces && !(policy.mask_undisturbed() && vd) {
+            let kept = policy.mask_undisturbed() && vd;
+            if !(scalar || reduces || kept) {
                 return false;
             }
         }
-        if !whole_vl && !(policy.tail_undisturbed() && vd) {
+        let kept = policy.tail_undisturbed() && vd;
+        if !(whole_vl || kept) {
             return false;
         }
         let operands = intrinsic.params.iter().zip(&call.args);

@@ -57,6 +57,10 @@ biases! {
     overwrite / Overwrite = "overwrite": 0.3,
     /// A result is kept in use for the rest of the program rather than only stored: long live ranges.
     keep / Keep = "keep": 0.1,
+    /// A vector is loaded and stored as a field of a tuple.
+    segments / Segments = "segments": 0.3,
+    /// What a load leaves undisturbed comes from a load of any kind rather than a plain one.
+    chain / Chain = "chain-loads": 0.3,
     /// A mask comes from a comparison rather than from memory.
     compare / Compare = "compare-masks": 0.4,
     /// A call's vl is smaller than the strip's, so that the tail is visible in what follows.
@@ -93,8 +97,11 @@ biases! {
     carry / Carry = "carry": 0.2,
 }
 
-/// The named policies: what each changes in the default weights.
-pub const POLICIES: &[(&str, &str, &[(Bias, f64)])] = &[
+/// A named policy: its name, what it is for, and what it changes in the default weights.
+pub type NamedPolicy = (&'static str, &'static str, &'static [(Bias, f64)]);
+
+/// The named policies.
+pub const POLICIES: &[NamedPolicy] = &[
     ("default", "a bit of everything", &[]),
     (
         "plain",
