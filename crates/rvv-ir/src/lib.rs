@@ -1,5 +1,6 @@
 //! Programs of RVV intrinsics: the IR, its file format, and its lowerings.
 
+pub mod c;
 pub mod data;
 mod expected;
 mod program;
