@@ -1,7 +1,9 @@
 //! One intrinsic: its names, its types, the part each parameter plays.
 
-use crate::{Sem, Type};
-use rvv_isa::Op;
+use crate::expand::elem;
+use crate::{Elem, Sem, Type};
+use rvv_isa::{Ext, Op};
+use std::ops::RangeInclusive;
 
 /// Which of the official lists it stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,6 +14,25 @@ pub enum Extension {
     Bf16,
     /// The vector crypto extensions.
     Crypto,
+}
+
+impl Extension {
+    /// All of them.
+    pub const ALL: [Extension; 3] = [Extension::V, Extension::Bf16, Extension::Crypto];
+
+    /// As the official lists call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Extension::V => "v",
+            Extension::Bf16 => "bf16",
+            Extension::Crypto => "crypto",
+        }
+    }
+
+    /// From [`Extension::name`].
+    pub fn from_name(name: &str) -> Option<Extension> {
+        Extension::ALL.into_iter().find(|e| e.name() == name)
+    }
 }
 
 /// What happens to tail and masked-off elements (intrinsic spec, "Policy").
@@ -99,6 +120,38 @@ pub struct Param {
     pub name: &'static str,
 }
 
+/// The last source of the instruction, where no parameter is it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Implied {
+    /// `x0`: `vneg` is `vrsub.vx vd,vs2,zero`.
+    Zero,
+    /// The immediate -1: `vnot` is `vxor.vi vd,vs2,-1`.
+    MinusOne,
+    /// vs2 once more: `vfneg` is `vfsgnjn.vv vd,vs2,vs2`.
+    Vs2,
+    /// All operands are the same register, whatever it holds: `vmclr` is `vmxor.mm vd,vd,vd`.
+    Vd,
+}
+
+/// What all members of a family have in common.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Info {
+    /// Rounds by frm: by the parameter, or else by what the register holds.
+    pub rounds: bool,
+    /// Rounds by vxrm.
+    pub rounds_fixed: bool,
+    /// The least and the largest `uimm`.
+    pub uimm: Option<[u64; 2]>,
+    /// The instruction's last source, where no parameter is it.
+    pub implied: Option<Implied>,
+    /// What makes a call undefined, in words, beyond what holds for all: a vl above VLMAX, an element of a
+    /// load or store outside of the object, a constant out of range.
+    pub undefined: Option<&'static str>,
+    pub(crate) requires: &'static [Ext],
+    pub(crate) requires_f16: &'static [Ext],
+    pub(crate) requires_bf16: &'static [Ext],
+}
+
 /// An intrinsic, under its explicit name and, where there is one, its overloaded name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intrinsic {
@@ -120,12 +173,26 @@ pub struct Intrinsic {
     pub name: Box<str>,
     /// `__riscv_vadd_tum`; some have none (`vle32_v_i32m1`, `vundefined`).
     pub overloaded: Option<Box<str>>,
+    /// The type variable of its family, which its name shows: `i32m1`. Of vsetvl, unsigned elements of the
+    /// SEW and LMUL asked for.
+    pub ty: Type,
     /// What it returns.
     pub ret: Type,
     /// What it takes.
     pub params: Box<[Param]>,
     /// The policy its name asks for.
     pub policy: Policy,
+    /// What it shares with its family.
+    pub info: &'static Info,
+}
+
+/// How many of the second type the first is made of, if they are a tuple or register group and a part of it.
+pub(crate) fn parts(whole: Type, part: Type) -> u8 {
+    match (whole, part) {
+        (Type::Vector(w), Type::Vector(_)) if w.nf > 1 => w.nf,
+        (Type::Vector(w), Type::Vector(p)) if w.lmul >= p.lmul => 1 << (w.lmul.log2() - p.lmul.log2()),
+        _ => 1,
+    }
 }
 
 impl Intrinsic {
@@ -147,5 +214,47 @@ impl Intrinsic {
     /// Stands in the `-policy` lists.
     pub fn has_policy(&self) -> bool {
         self.policy != Policy::Default
+    }
+
+    /// The values that the constant parameter with this role can have: [`Role::Uimm`], [`Role::Position`],
+    /// [`Role::Frm`] (the static rounding modes) and [`Role::Vxrm`].
+    pub fn constants(&self, role: Role) -> Option<RangeInclusive<u64>> {
+        self.param(role)?;
+        match role {
+            Role::Uimm => self.info.uimm.map(|[least, largest]| least..=largest),
+            Role::Position => {
+                let source = self.param(Role::Source)?.ty;
+                let part = self.param(Role::Value).map_or(self.ret, |p| p.ty);
+                Some(0..=u64::from(parts(source, part)) - 1)
+            }
+            Role::Frm => Some(0..=4),
+            Role::Vxrm => Some(0..=3),
+            _ => None,
+        }
+    }
+
+    /// Rounds by frm: by the parameter if there is one, else by what the register holds.
+    pub fn uses_frm(&self) -> bool {
+        self.info.rounds
+    }
+
+    /// Rounds by vxrm, which is always a parameter.
+    pub fn uses_vxrm(&self) -> bool {
+        self.info.rounds_fixed
+    }
+
+    /// The extensions it needs beyond V.
+    pub fn requires(&self) -> &'static [Ext] {
+        let has = |e: Elem| {
+            let is = |ty: Type| elem(ty) == Some(e);
+            is(self.ty) || is(self.ret) || self.params.iter().any(|p| is(p.ty))
+        };
+        if has(Elem::F16) {
+            self.info.requires_f16
+        } else if has(Elem::Bf16) {
+            self.info.requires_bf16
+        } else {
+            self.info.requires
+        }
     }
 }
