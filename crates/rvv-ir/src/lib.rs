@@ -2,6 +2,7 @@
 
 pub mod c;
 pub mod data;
+pub mod elf;
 mod expected;
 mod program;
 

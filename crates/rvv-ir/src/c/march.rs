@@ -17,12 +17,13 @@ pub fn march(programs: &[&Program]) -> String {
             };
         }
         for call in program.calls() {
-            match call.intrinsic.instruction.map(|op| op.info().extension) {
-                // Zvknhb is Zvknha and 64-bit elements.
-                Some("zvknh") => extensions.insert("zvknhb"),
-                Some(name) if name.starts_with("zv") => extensions.insert(name),
-                _ => false,
-            };
+            for ext in call.intrinsic.requires() {
+                match ext.name() {
+                    // Elements of f16 bring zvfh with them.
+                    "zvfhmin" => false,
+                    name => extensions.insert(name),
+                };
+            }
         }
     }
     let mut march = "rv64gcv".to_owned();
