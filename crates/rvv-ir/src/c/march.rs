@@ -1,13 +1,14 @@
 //! Which extensions programs need.
 
 use crate::Program;
-use rvv_intrinsics::{Elem, Type};
+use rvv_intrinsics::{Elem, Extension, Intrinsic, Sem, Type};
 use std::collections::BTreeSet;
 
 /// The `-march` that all of these programs compile with: `rv64gcv`, and what their types and instructions ask for
 /// beyond it.
 pub fn march(programs: &[&Program]) -> String {
     let mut extensions = BTreeSet::new();
+    let mut longest = 128;
     for program in programs {
         for elem in elements(program) {
             match elem {
@@ -24,6 +25,7 @@ pub fn march(programs: &[&Program]) -> String {
                     name => extensions.insert(name),
                 };
             }
+            longest = longest.max(least_vlen(call.intrinsic));
         }
     }
     let mut march = "rv64gcv".to_owned();
@@ -31,7 +33,28 @@ pub fn march(programs: &[&Program]) -> String {
         march.push('_');
         march.push_str(extension);
     }
+    if longest > 128 {
+        march += &format!("_zvl{longest}b");
+    }
     march
+}
+
+/// The least VLEN at which an intrinsic is not reserved: each register group of a cryptographic instruction holds at
+/// least one element group (manual, "Vector Element Groups"). Compilers want to be told.
+fn least_vlen(intrinsic: &Intrinsic) -> u32 {
+    let groups = match intrinsic.ret.vector().map(|v| v.elem.bits()) {
+        Some(sew) if intrinsic.extension == Extension::Crypto => match intrinsic.sem {
+            Sem::Sm3c | Sem::Sm3me => 8 * sew,
+            Sem::Ghsh | Sem::Gmul | Sem::Sm4k | Sem::Sm4r | Sem::Aeskf1 | Sem::Aeskf2 | Sem::Aesz => 4 * sew,
+            Sem::Aesef | Sem::Aesem | Sem::Aesdf | Sem::Aesdm => 4 * sew,
+            Sem::Sha2ch | Sem::Sha2cl | Sem::Sha2ms => 4 * sew,
+            _ => return 128,
+        },
+        _ => return 128,
+    };
+    let types = intrinsic.params.iter().map(|p| p.ty).chain([intrinsic.ret]);
+    let lmul = types.filter_map(|ty| ty.vector()).map(|v| v.lmul.log2()).min().unwrap_or(0);
+    if lmul >= 0 { groups >> lmul } else { groups << -lmul }
 }
 
 /// The types of all variables, buffers and operands.

@@ -246,8 +246,8 @@ pub fn compile(clang: &Path, source: &str, march: &str, flags: &[&str]) -> Resul
     std::fs::write(&c, source).unwrap();
     let output = Command::new(clang)
         .args(["--target=riscv64-linux-gnu", &format!("-march={march}"), "-mabi=lp64d"])
-        .args(["-Wall", "-Werror", "-ffreestanding", "-nostdlib", "-static", "-fuse-ld=lld-19"])
-        .args(["-menable-experimental-extensions"])
+        .args(["-Wall", "-Werror", "-ffreestanding", "-nostdlib", "-static"])
+        .arg(format!("-fuse-ld={}", std::env::var("LLD").unwrap_or_else(|_| "lld-19".into())))
         .args(flags)
         .arg("-o")
         .arg(&elf)
@@ -258,6 +258,8 @@ pub fn compile(clang: &Path, source: &str, march: &str, flags: &[&str]) -> Resul
         true => Ok(std::fs::read(&elf).unwrap()),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     };
-    std::fs::remove_dir_all(&dir).unwrap();
+    if std::env::var_os("RVV_IR_KEEP").is_none() {
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
     result
 }
