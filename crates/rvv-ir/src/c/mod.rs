@@ -10,7 +10,7 @@ mod names;
 mod runtime;
 mod tables;
 
-use crate::{Buffer, BufferKind, Expected, Program};
+use crate::{Buffer, BufferKind, Expected, Program, Stmt};
 use body::Body;
 pub use march::march;
 use names::Names;
@@ -62,7 +62,7 @@ pub fn emit(programs: &[&Program], options: &COptions) -> String {
     let libc = options.libc || matches!(options.mode, Mode::Libc(_));
     let mut out = String::new();
     header(&mut out, programs, options.mode);
-    runtime::includes(&mut out, libc);
+    runtime::includes(&mut out, libc, programs.iter().any(|p| sets_frm(p)));
     runtime::helpers(&mut out, options.mode, libc, &used_floats(programs));
     let mut file = Names::new();
     for (n, program) in programs.iter().enumerate() {
@@ -219,4 +219,17 @@ fn used_floats(programs: &[&Program]) -> Vec<Elem> {
     }
     used.sort();
     used
+}
+
+/// Whether a program changes the dynamic rounding mode.
+fn sets_frm(program: &Program) -> bool {
+    fn within(body: &[Stmt]) -> bool {
+        body.iter().any(|stmt| match stmt {
+            Stmt::SetFrm(_) => true,
+            Stmt::Strip { body, .. } | Stmt::For { body, .. } => within(body),
+            Stmt::If { then, otherwise, .. } => within(then) || within(otherwise),
+            _ => false,
+        })
+    }
+    program.functions.iter().chain([&program.main]).any(|f| within(&f.body))
 }

@@ -4,7 +4,7 @@ use super::Mode;
 use rvv_intrinsics::Elem;
 use std::fmt::Write;
 
-pub(super) fn includes(out: &mut String, libc: bool) {
+pub(super) fn includes(out: &mut String, libc: bool, sets_frm: bool) {
     out.push_str("#include <riscv_vector.h>\n#include <stddef.h>\n#include <stdint.h>\n");
     if libc {
         out.push_str("#include <stdio.h>\n#include <stdlib.h>\n");
@@ -17,6 +17,11 @@ pub(super) fn includes(out: &mut String, libc: bool) {
 
 ",
     );
+    if sets_frm {
+        // Only with it do intrinsics without _rm round by the dynamic mode (intrinsic specification, "Control of
+        // floating-point rounding mode"). GCC does not know it, and always behaves as if it were on.
+        out.push_str("#ifdef __clang__\n#pragma STDC FENV_ACCESS ON\n#endif\n\n");
+    }
 }
 
 /// Nothing is known of a value that went through `opaque`, nor of memory that went through `hide`.

@@ -104,7 +104,7 @@ pub fn minimal(intrinsic: &'static Intrinsic, overloaded: bool) -> Program {
             (_, ty) => {
                 let bits = Distribution::Mix.draw(Elem::U64, &mut rvv_ir::data::SplitMix(seed));
                 let bits = if ty == Type::Size { bits % 40 } else { bits };
-                if seed % 3 == 0 {
+                if seed.is_multiple_of(3) {
                     n(bits)
                 } else {
                     let var = p.main.var(&name, ty);
