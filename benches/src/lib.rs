@@ -1,8 +1,8 @@
 //! Guest programs for the benches, assembled here so that no compiler is needed.
 
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::Op;
-use testsuite::asm::Asm;
-use testsuite::elf_writer::ElfWriter;
 
 const CODE: u64 = 0x8000_0000;
 const TOHOST: u64 = 0x8010_0000;

@@ -1,11 +1,11 @@
 //! Hostile input: what the fuzz targets and the tests of bad input throw at the loader and the decoder, and
 //! the mutations of good ELFs that they start from.
 
-use crate::asm::Asm;
-use crate::elf_writer::ElfWriter;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{DisasmOptions, Isa, Op, decode, encode};
 use rvvsim::elf::Image;
 use rvvsim::linux::{Clock, Input, Output, ProcessOptions};

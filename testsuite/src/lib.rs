@@ -8,10 +8,8 @@
 //! * [`rules`] says which tests are for which normative rule of the manual's vector chapters;
 //! * [`guests`] are realistic programs in C, compared between emulators.
 
-pub mod asm;
 pub mod cases;
 pub mod compare;
-pub mod elf_writer;
 pub mod elfs;
 pub mod emulator;
 pub mod golden;
@@ -21,5 +19,4 @@ pub mod lockstep;
 pub mod peer;
 pub mod program;
 pub mod rules;
-pub mod values;
 pub mod vmatrix;

@@ -5,9 +5,9 @@
 //! is `fflags` in bits 4:0 and, if the instruction trapped, `mcause` plus one from bit 8 on. It ends by writing
 //! 1 to `tohost`.
 
-use crate::asm::Asm;
 use crate::cases::{Group, Row, Shape};
-use crate::elf_writer::ElfWriter;
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Class, Field, Inst, Op, RegFile, csr};
 use std::collections::HashMap;
 

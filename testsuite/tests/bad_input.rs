@@ -2,12 +2,12 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rvv_asm::elf_writer::ElfWriter;
 use rvvsim::elf::Image;
 use rvvsim::{Config, Machine, Outcome};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use testsuite::elf_writer::ElfWriter;
 use testsuite::hostile::{self, MEM, Reached};
 
 /// Mutated files in the test; `RVVSIM_MUTATED_ELFS` asks for another number.

@@ -1,12 +1,12 @@
 //! The runner tells passes from failures and from disagreements, and outlives everything it runs.
 
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::Op;
 use rvvsim::Config;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use testsuite::asm::Asm;
-use testsuite::elf_writer::ElfWriter;
 use testsuite::elfs::{Ending, Line, Setup, Verdict, find, run_all};
 use testsuite::hostile;
 use testsuite::peer::Spike;

@@ -211,7 +211,7 @@ mod tests {
         let mut rng = SplitMix(2);
         for _ in 0..1000 {
             let v = Distribution::Below { limit: 40, step: 4 }.draw(Elem::U8, &mut rng);
-            assert!(v < 40 && v % 4 == 0);
+            assert!(v < 40 && v.is_multiple_of(4));
         }
     }
 

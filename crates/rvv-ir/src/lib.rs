@@ -1,8 +1,10 @@
 //! Programs of RVV intrinsics: the IR, its file format, and its lowerings.
 
+pub mod c;
 mod check;
 pub mod data;
 mod effects;
+pub mod elf;
 mod expected;
 mod lex;
 mod parse;

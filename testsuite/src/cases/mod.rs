@@ -7,7 +7,7 @@
 mod encodings;
 mod rows;
 
-use crate::values::Format;
+use rvv_asm::values::Format;
 use rvv_isa::{Class, Field, Inst, Op, RegFile};
 use std::sync::Arc;
 

@@ -2,9 +2,9 @@
 
 use super::encodings::Weight;
 use super::{Density, Row, Shape, registers, source_format};
-use crate::values::{Format, INTEGERS, random_integer};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rvv_asm::values::{Format, INTEGERS, random_integer};
 use rvv_isa::{Class, Field, Inst, Op, RegFile};
 use std::sync::Arc;
 

@@ -4,13 +4,13 @@
 //! for addresses: those in [`BASES`] point into the data, [`CODE`] to the code; [`COUNT`] counts the rounds,
 //! and the trap handler, which skips the instruction that trapped, has [`HANDLER`].
 
-use crate::asm::Asm;
-use crate::elf_writer::ElfWriter;
 use crate::program::RAM;
-use crate::values::{Format, random_integer};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
+use rvv_asm::values::{Format, random_integer};
 use rvv_isa::{Class, Field, Inst, Op, RegFile, csr, decode, encode};
 
 /// Registers that point into the data: `sp`, one that compressed instructions reach, and one that they do not.

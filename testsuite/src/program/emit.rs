@@ -1,8 +1,8 @@
 //! The code around one instruction, by shape.
 
 use super::{BLOCKS_SIZE, FAR, MEM_SIZE, is_float, reg, register};
-use crate::asm::{Asm, Label};
 use crate::cases::{Group, Shape};
+use rvv_asm::asm::{Asm, Label};
 use rvv_isa::{Field, Inst, Op, RegFile, csr};
 
 /// Where a filling goes on: the golden ratio, odd.

@@ -1,10 +1,10 @@
 //! The cases of one instruction.
 
 use super::program::mask_bit;
-use crate::values::{Format, INTEGERS};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rvv_asm::values::{Format, INTEGERS};
 use rvv_isa::{Class, Field, Inst, Lmul, Op, RegFile, Sew, Vtype};
 
 /// An instruction of the matrix: segment loads and stores count once per number of fields.

@@ -1,12 +1,12 @@
 //! The ELF that runs the cases of one instruction.
 
 use super::cases::{Case, Filling, INDEX_LIMIT, format};
-use crate::asm::{Asm, Label};
-use crate::elf_writer::ElfWriter;
-use crate::values::INTEGERS;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rvv_asm::asm::{Asm, Label};
+use rvv_asm::elf_writer::ElfWriter;
+use rvv_asm::values::INTEGERS;
 use rvv_isa::{Inst, Op, Sew, csr};
 use std::sync::OnceLock;
 

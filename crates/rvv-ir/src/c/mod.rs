@@ -1,0 +1,235 @@
+//! Programs as C: freestanding for campaigns, with libc for people, self-checking for real hardware.
+//!
+//! A translation unit holds one program or many. Run without arguments it runs all of them in order, and what they
+//! print stands one after the other; run with a number as its argument it runs that one alone, so that a crash can be
+//! told from its neighbours without another compilation.
+
+mod body;
+mod march;
+mod names;
+mod runtime;
+mod tables;
+
+use crate::{Buffer, BufferKind, Expected, Program, Stmt};
+use body::Body;
+pub use march::march;
+use names::Names;
+use rvv_intrinsics::{Elem, Type};
+use std::fmt::Write;
+
+/// How a program is written as C.
+#[derive(Clone, Debug, Default)]
+pub struct COptions<'e> {
+    /// What it prints, and how it is started.
+    pub mode: Mode<'e>,
+    /// With the C library and its `main`; otherwise its own start code and system calls, and no library at all.
+    /// [`Mode::Libc`] always has it.
+    pub libc: bool,
+}
+
+/// What a program prints.
+///
+/// Where a mode takes expectations, there is one list for each program, with one [`Expected`] for each VLEN; the
+/// program picks the one of the machine it runs on, and ends with status 77 and a message if there is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Mode<'e> {
+    /// Each output buffer whole, as bytes, by `write`.
+    #[default]
+    Raw,
+    /// A line of text for each element of each output buffer, in hexadecimal. With expectations, an element that is
+    /// not defined in full is a dash; without, all elements are printed.
+    Libc(&'e [Vec<Expected>]),
+    /// Nothing, and status 0, if every defined bit is as expected; the first wrong element, and status 1, otherwise.
+    SelfCheck(&'e [Vec<Expected>]),
+    /// A line for each output buffer with a checksum of its defined bits (64-bit FNV-1a over each byte, its undefined
+    /// bits cleared): runs can be compared without an oracle at hand, but what is defined must be known.
+    Differential(&'e [Vec<Expected>]),
+}
+
+impl<'e> Mode<'e> {
+    /// What is expected of program `n`.
+    fn expected(self, n: usize) -> &'e [Expected] {
+        let all = match self {
+            Mode::Raw => &[],
+            Mode::Libc(all) | Mode::SelfCheck(all) | Mode::Differential(all) => all,
+        };
+        all.get(n).map_or(&[], |list| list)
+    }
+}
+
+/// One translation unit with these programs.
+pub fn emit(programs: &[&Program], options: &COptions) -> String {
+    let libc = options.libc || matches!(options.mode, Mode::Libc(_));
+    let mut out = String::new();
+    header(&mut out, programs, options.mode);
+    runtime::includes(&mut out, libc, programs.iter().any(|p| sets_frm(p)));
+    runtime::helpers(&mut out, options.mode, libc, &used_floats(programs));
+    let mut file = Names::new();
+    for (n, program) in programs.iter().enumerate() {
+        let prefix = if programs.len() > 1 { format!("p{n}_") } else { String::new() };
+        if programs.len() > 1 {
+            writeln!(out, "/* Program {n} */\n").unwrap();
+            comment(&mut out, program);
+        }
+        emit_program(&mut out, program, n, &prefix, &mut file, options.mode);
+    }
+    dispatch(&mut out, programs.len(), libc);
+    out
+}
+
+/// What a program's buffers and functions are called in C.
+struct Globals {
+    buffers: Vec<String>,
+    functions: Vec<String>,
+}
+
+fn emit_program(out: &mut String, program: &Program, n: usize, prefix: &str, file: &mut Names, mode: Mode) {
+    let mut give = |name: &str| file.give(&format!("{prefix}{name}"));
+    give("program");
+    give("output");
+    let globals = Globals {
+        buffers: program.buffers.iter().map(|b| give(&b.name)).collect(),
+        functions: program.functions.iter().map(|f| give(&f.name)).collect(),
+    };
+    for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
+        declare(out, buffer, name);
+    }
+    out.push('\n');
+    for (f, name) in program.functions.iter().zip(&globals.functions) {
+        let noinline = if f.inline { "" } else { "__attribute__((noinline)) " };
+        let ret = f.ret.map_or(Type::Void, |v| f.ty(v));
+        write!(out, "static {noinline}{ret} {name}(").unwrap();
+        let mut body = Body::new(program, &globals, f, file.clone());
+        let params: Vec<String> = f.params.iter().map(|&p| format!("{} {}", f.ty(p), body.name(p))).collect();
+        out.push_str(&if params.is_empty() { "void".into() } else { params.join(", ") });
+        out.push_str(")\n{\n");
+        body.variables(out, |v| !f.params.contains(&v));
+        body.statements(out, &f.body);
+        if let Some(ret) = f.ret {
+            writeln!(out, "    return {};", body.name(ret)).unwrap();
+        }
+        out.push_str("}\n\n");
+    }
+    let mut body = Body::new(program, &globals, &program.main, file.clone());
+    writeln!(out, "static __attribute__((noinline)) void {prefix}program(void)\n{{").unwrap();
+    body.variables(out, |_| true);
+    for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
+        if buffer.kind != BufferKind::Const {
+            writeln!(out, "    hide(&{name});").unwrap();
+        }
+    }
+    for (var, bits) in &program.params {
+        body.opaque(out, *var, *bits);
+    }
+    body.statements(out, &program.main.body);
+    out.push_str("}\n\n");
+    tables::output(out, program, n, prefix, &globals.buffers, mode);
+}
+
+/// Comment lines of a program.
+fn comment(out: &mut String, program: &Program) {
+    for line in &program.comment {
+        writeln!(out, "// {}", line.replace(['\n', '\r'], " ").trim_end().trim_end_matches('\\')).unwrap();
+    }
+    if !program.comment.is_empty() {
+        out.push('\n');
+    }
+}
+
+fn header(out: &mut String, programs: &[&Program], mode: Mode) {
+    let what = match mode {
+        Mode::Raw => "prints its output buffers whole, as bytes",
+        Mode::Libc(_) => "prints its output buffers as text",
+        Mode::SelfCheck(_) => {
+            "checks its results: status 0 if all are right, 1 and the first wrong one otherwise"
+        }
+        Mode::Differential(_) => "prints a checksum of each output buffer's defined bits",
+    };
+    if let [program] = programs {
+        comment(out, program);
+    } else {
+        writeln!(out, "// {} programs; an argument is the number of the one to run.", programs.len())
+            .unwrap();
+    }
+    writeln!(out, "// It {what}. Needs -march={}.\n", march(programs)).unwrap();
+}
+
+/// Defines a buffer. Floats are given by their bits, through a union: a literal has no NaN payload.
+fn declare(out: &mut String, buffer: &Buffer, name: &str) {
+    let kind = if buffer.kind == BufferKind::Const { "static const " } else { "" };
+    let (elem, len) = (buffer.elem, buffer.len.max(1));
+    let values = buffer.init.values(elem, buffer.len);
+    let zero = values.iter().all(|&v| v == 0);
+    let digits = elem.bytes() as usize * 2;
+    if elem.is_float() {
+        let bits = Elem::unsigned(elem.sew()).c_name();
+        write!(out, "{kind}union {{ {bits} bits[{len}]; {} f[{len}]; }} {name}", elem.c_name()).unwrap();
+    } else {
+        write!(out, "{kind}{} {name}[{len}]", elem.c_name()).unwrap();
+    }
+    if zero {
+        out.push_str(if elem.is_float() { " = {{0}};\n" } else { " = {0};\n" });
+        return;
+    }
+    out.push_str(if elem.is_float() { " = {{" } else { " = {" });
+    let per_line = (96 / (digits + 4)).max(1);
+    for (i, v) in values.iter().enumerate() {
+        out.push_str(if i % per_line == 0 { "\n    " } else { " " });
+        if elem.is_float() {
+            write!(out, "{v:#0width$x},", width = digits + 2).unwrap();
+        } else {
+            write!(out, "{},", body::integer(elem, *v)).unwrap();
+        }
+    }
+    out.push_str(if elem.is_float() { "\n}};\n" } else { "\n};\n" });
+}
+
+/// The part of the file that picks programs and runs them.
+fn dispatch(out: &mut String, count: usize, libc: bool) {
+    out.push_str("static void run(unsigned long n)\n{\n    set_frm(0);\n");
+    if count == 1 {
+        out.push_str("    (void)n;\n    program();\n    output();\n");
+    } else {
+        out.push_str("    switch (n) {\n");
+        for n in 0..count {
+            writeln!(out, "    case {n}: p{n}_program(); p{n}_output(); break;").unwrap();
+        }
+        out.push_str("    }\n");
+    }
+    out.push_str("}\n\n");
+    runtime::start(out, count, libc);
+}
+
+/// The floating-point types that literals and parameters of these programs may have.
+fn used_floats(programs: &[&Program]) -> Vec<Elem> {
+    let mut used: Vec<Elem> = Vec::new();
+    let mut see = |ty: Type| {
+        if let Type::Scalar(e) = ty
+            && e.is_float()
+            && !used.contains(&e)
+        {
+            used.push(e);
+        }
+    };
+    for program in programs {
+        for f in program.functions.iter().chain([&program.main]) {
+            f.vars.iter().for_each(|v| see(v.ty));
+        }
+        program.calls().iter().for_each(|c| c.intrinsic.params.iter().for_each(|p| see(p.ty)));
+    }
+    used.sort();
+    used
+}
+
+/// Whether a program changes the dynamic rounding mode.
+fn sets_frm(program: &Program) -> bool {
+    fn within(body: &[Stmt]) -> bool {
+        body.iter().any(|stmt| match stmt {
+            Stmt::SetFrm(_) => true,
+            Stmt::Strip { body, .. } | Stmt::For { body, .. } => within(body),
+            Stmt::If { then, otherwise, .. } => within(then) || within(otherwise),
+            _ => false,
+        })
+    }
+    program.functions.iter().chain([&program.main]).any(|f| within(&f.body))
+}
