@@ -1,7 +1,7 @@
 //! From families to intrinsics.
 
 use crate::expr::Env;
-use crate::plan::{Instruction, Named, Overloaded, Plan, PlanParam};
+use crate::plan::{Instruction, Named, Overloaded, Plan, PlanParam, find_op};
 use crate::table::{Row, TableError};
 use crate::{Elem, Extension, Intrinsic, Param, Policy, Role, SECTIONS, Type};
 use rvv_isa::Op;
@@ -71,6 +71,9 @@ struct Member<'a> {
 
 impl Expansion {
     fn family(&mut self, row: &Row) -> Result<(), String> {
+        if !row.families.is_empty() || !row.section.is_empty() {
+            return Err("a family has no families and no section of its own".into());
+        }
         for plan in Plan::all(row)? {
             for &t in &plan.types {
                 let sources = match plan.source {
@@ -94,6 +97,9 @@ impl Expansion {
         let Some(types) = type_names(&plan.named, &env) else { return Ok(()) };
 
         let name = fill(&plan.name, &env);
+        if name.contains('{') {
+            return Err(format!("nothing stands for the braces of `{name}`"));
+        }
         let mut explicit = format!("__riscv_{name}");
         if !plan.form.is_empty() {
             explicit = explicit + "_" + &plan.form;
@@ -111,11 +117,8 @@ impl Expansion {
         };
         let instruction = match &plan.instruction {
             Instruction::None => None,
-            Instruction::Named { mnemonic, .. } => {
-                let mnemonic = fill(mnemonic, &env);
-                let op = Op::from_name(&mnemonic).ok_or_else(|| format!("no instruction `{mnemonic}`"))?;
-                Some(op)
-            }
+            Instruction::One(op) => Some(*op),
+            Instruction::Template(mnemonic) => Some(find_op(&fill(mnemonic, &env))?),
         };
         let bf16 = |ty: Type| elem(ty) == Some(Elem::Bf16);
         let of_bf16 = bf16(env.t) || bf16(ret) || params.iter().any(|p| bf16(p.ty));
@@ -175,7 +178,7 @@ impl Expansion {
                 family: member.family,
                 sem: plan.sem,
                 instruction: member.instruction,
-                swapped: matches!(plan.instruction, Instruction::Named { swapped: true, .. }),
+                swapped: plan.swapped,
                 name: [member.name, variant.suffix].concat().into(),
                 overloaded,
                 ty: env.t,

@@ -45,6 +45,14 @@ fn an_error_names_the_file_the_family_and_the_problem() {
             "no section for bf16",
         ),
         (
+            "sem = \"add\", types = \"float\", forms = { vv = \"T vs2\" }, rm = true, vl = false",
+            "`rm` puts frm before `vl`",
+        ),
+        (
+            "sem = \"add\", types = \"int\", source = \"smaller\", forms = { vv = \"S v...\" }",
+            "`v...` are the fields",
+        ),
+        (
             "sem = \"add\", types = \"mask\", forms = { vv = \"T vs2\" }, instruction = \"vle{sew}.v\"",
             "no instruction `vle{sew}.v`",
         ),
@@ -59,6 +67,8 @@ fn an_error_names_the_file_the_family_and_the_problem() {
 fn a_file_that_is_not_a_table_is_an_error() {
     assert!(error("[[group").contains("isa/intrinsics/x.toml: TOML parse error"));
     assert!(error(&format!("{HEAD}colour = \"red\"")).contains("unknown field `colour`"));
+    let braces = "families = [{ name = \"v{nf}\", types = \"mask\", sem = \"add\", forms = { v = \"\" }, instruction = \"none\" }]";
+    assert!(error(&format!("{HEAD}{braces}")).contains("v{nf}: nothing stands for the braces"));
     assert!(error("section.v = \"poetry\"").contains("no section `poetry`"));
     assert!(error("section.q = \"vector_mask_intrinsics\"").contains("there is no list `q`"));
 }
