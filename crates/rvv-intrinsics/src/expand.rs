@@ -153,18 +153,18 @@ impl Expansion {
         let has_acc = member.params.iter().any(|p| p.role == Role::Acc);
         let tells_type = member.params.iter().any(|p| matches!(p.ty, Type::Vector(_) | Type::Mask(_)));
         for variant in &plan.variants {
-            let mut params = Vec::with_capacity(member.params.len() + 3);
-            if variant.masked {
-                params.push(param(Role::Mask, mask, "vm"));
-            }
             let with_policy = variant.policy != Policy::Default;
-            if with_policy && !has_acc {
-                params.push(param(Role::Dest, ret, "vd"));
-            }
-            params.extend_from_slice(member.params);
-            if variant.rm {
-                params.insert(params.len() - 1, param(Role::Frm, Type::Uint, "frm"));
-            }
+            let mask = variant.masked.then_some(param(Role::Mask, mask, "vm"));
+            let dest = (with_policy && !has_acc).then_some(param(Role::Dest, ret, "vd"));
+            let frm = variant.rm.then_some(param(Role::Frm, Type::Uint, "frm"));
+            // frm goes before vl.
+            let (first, last) = member.params.split_at(member.params.len() - usize::from(variant.rm));
+            let count = member.params.len() + [mask, dest, frm].iter().flatten().count();
+            let mut params = Vec::with_capacity(count);
+            params.extend(mask.into_iter().chain(dest));
+            params.extend_from_slice(first);
+            params.extend(frm);
+            params.extend_from_slice(last);
             let overloads = match plan.overloaded {
                 Overloaded::Policy => with_policy,
                 _ => with_policy || variant.masked || tells_type,
