@@ -115,7 +115,7 @@ impl Compiler {
     /// Each prototype that the compiler gives an error for, with the first one.
     fn refuses_of_all(&self) -> Vec<(Prototype, String)> {
         // One extension at a time: clang 19 numbers its intrinsics in 16 bits, and with all extensions on there
-        // are more than 65536, so that it takes some names for others.
+        // are more than 65536, so that it takes some names for others (llvm/llvm-project#111481).
         let mut lists: BTreeMap<Extension, Vec<Prototype>> = BTreeMap::new();
         prototypes().for_each(|p| lists.entry(p.extension()).or_default().push(p));
         let chunks: Vec<(Extension, &[Prototype])> =
