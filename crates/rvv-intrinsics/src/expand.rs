@@ -1,7 +1,7 @@
 //! From families to intrinsics.
 
 use crate::expr::Env;
-use crate::plan::{Instruction, Named, Overloaded, Plan, PlanParam};
+use crate::plan::{Instruction, Named, Overloaded, Plan, PlanParam, find_op};
 use crate::table::{Row, TableError};
 use crate::{Elem, Extension, Intrinsic, Param, Policy, Role, SECTIONS, Type};
 use rvv_isa::Op;
@@ -71,6 +71,9 @@ struct Member<'a> {
 
 impl Expansion {
     fn family(&mut self, row: &Row) -> Result<(), String> {
+        if !row.families.is_empty() || !row.section.is_empty() {
+            return Err("a family has no families and no section of its own".into());
+        }
         for plan in Plan::all(row)? {
             for &t in &plan.types {
                 let sources = match plan.source {
@@ -94,6 +97,9 @@ impl Expansion {
         let Some(types) = type_names(&plan.named, &env) else { return Ok(()) };
 
         let name = fill(&plan.name, &env);
+        if name.contains('{') {
+            return Err(format!("nothing stands for the braces of `{name}`"));
+        }
         let mut explicit = format!("__riscv_{name}");
         if !plan.form.is_empty() {
             explicit = explicit + "_" + &plan.form;
@@ -111,11 +117,8 @@ impl Expansion {
         };
         let instruction = match &plan.instruction {
             Instruction::None => None,
-            Instruction::Named { mnemonic, .. } => {
-                let mnemonic = fill(mnemonic, &env);
-                let op = Op::from_name(&mnemonic).ok_or_else(|| format!("no instruction `{mnemonic}`"))?;
-                Some(op)
-            }
+            Instruction::One(op) => Some(*op),
+            Instruction::Template(mnemonic) => Some(find_op(&fill(mnemonic, &env))?),
         };
         let bf16 = |ty: Type| elem(ty) == Some(Elem::Bf16);
         let of_bf16 = bf16(env.t) || bf16(ret) || params.iter().any(|p| bf16(p.ty));
@@ -150,18 +153,18 @@ impl Expansion {
         let has_acc = member.params.iter().any(|p| p.role == Role::Acc);
         let tells_type = member.params.iter().any(|p| matches!(p.ty, Type::Vector(_) | Type::Mask(_)));
         for variant in &plan.variants {
-            let mut params = Vec::with_capacity(member.params.len() + 3);
-            if variant.masked {
-                params.push(param(Role::Mask, mask, "vm"));
-            }
             let with_policy = variant.policy != Policy::Default;
-            if with_policy && !has_acc {
-                params.push(param(Role::Dest, ret, "vd"));
-            }
-            params.extend_from_slice(member.params);
-            if variant.rm {
-                params.insert(params.len() - 1, param(Role::Frm, Type::Uint, "frm"));
-            }
+            let mask = variant.masked.then_some(param(Role::Mask, mask, "vm"));
+            let dest = (with_policy && !has_acc).then_some(param(Role::Dest, ret, "vd"));
+            let frm = variant.rm.then_some(param(Role::Frm, Type::Uint, "frm"));
+            // frm goes before vl.
+            let (first, last) = member.params.split_at(member.params.len() - usize::from(variant.rm));
+            let count = member.params.len() + [mask, dest, frm].iter().flatten().count();
+            let mut params = Vec::with_capacity(count);
+            params.extend(mask.into_iter().chain(dest));
+            params.extend_from_slice(first);
+            params.extend(frm);
+            params.extend_from_slice(last);
             let overloads = match plan.overloaded {
                 Overloaded::Policy => with_policy,
                 _ => with_policy || variant.masked || tells_type,
@@ -175,7 +178,7 @@ impl Expansion {
                 family: member.family,
                 sem: plan.sem,
                 instruction: member.instruction,
-                swapped: matches!(plan.instruction, Instruction::Named { swapped: true, .. }),
+                swapped: plan.swapped,
                 name: [member.name, variant.suffix].concat().into(),
                 overloaded,
                 ty: env.t,

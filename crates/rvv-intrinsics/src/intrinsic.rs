@@ -144,8 +144,7 @@ pub struct Info {
     pub uimm: Option<[u64; 2]>,
     /// The instruction's last source, where no parameter is it.
     pub implied: Option<Implied>,
-    /// What makes a call undefined, in words, beyond what holds for all: a vl above VLMAX, an element of a
-    /// load or store outside of the object, a constant out of range.
+    /// What makes a call undefined, in words, beyond what holds for all (`isa/intrinsics/README.md`).
     pub undefined: Option<&'static str>,
     pub(crate) requires: &'static [Ext],
     pub(crate) requires_f16: &'static [Ext],

@@ -19,6 +19,7 @@ pub struct Plan {
     pub variants: Vec<Variant>,
     pub overloaded: Overloaded,
     pub instruction: Instruction,
+    pub swapped: bool,
     pub info: &'static Info,
 }
 
@@ -53,11 +54,9 @@ pub enum Overloaded {
 /// Which instruction.
 pub enum Instruction {
     None,
-    /// With `{sew}` or `{eew}` in it, perhaps.
-    Named {
-        mnemonic: String,
-        swapped: bool,
-    },
+    One(Op),
+    /// Its name has `{sew}` or `{eew}` in it.
+    Template(String),
 }
 
 /// A suffix of the name and what it stands for.
@@ -110,6 +109,13 @@ impl Plan {
         if row.vl.unwrap_or(true) {
             params.push(PlanParam { ty: Expr::Fixed(Type::Size), name: "vl", role: None });
         }
+        if rm && !row.vl.unwrap_or(true) {
+            return Err("`rm` puts frm before `vl`, which is not there".into());
+        }
+        let has_parts = params.iter().any(|p| p.name == "v...");
+        if has_parts && !row.tuples.unwrap_or(false) && row.source.as_deref() != Some("fewer registers") {
+            return Err("`v...` are the fields of a tuple or the parts of a group of registers".into());
+        }
         let eews = match &row.eew {
             None => vec![None],
             Some(list) => {
@@ -117,7 +123,7 @@ impl Plan {
                 list.iter().map(sew).collect::<Result<_, _>>()?
             }
         };
-        let (instruction, implied) = parse_instruction(row.instruction.as_deref(), &name, form)?;
+        let (instruction, swapped, implied) = parse_instruction(row.instruction.as_deref(), &name, form)?;
         let plain = parse_requires(row.requires.as_deref().unwrap_or(""))?;
         let with = |more: &str| -> Result<&'static [Ext], String> {
             let mut all = plain.to_vec();
@@ -129,7 +135,11 @@ impl Plan {
             rounds_fixed: vxrm,
             uimm: row.uimm,
             implied,
-            undefined: row.undefined.clone().map(|text| &*Box::leak(text.into_boxed_str())),
+            undefined: row
+                .undefined
+                .clone()
+                .filter(|t| !t.is_empty())
+                .map(|text| &*Box::leak(text.into_boxed_str())),
             requires: plain,
             requires_f16: with(row.f16.as_deref().unwrap_or("zvfh"))?,
             requires_bf16: with(if plain.is_empty() { "zvfbfmin" } else { "" })?,
@@ -148,6 +158,7 @@ impl Plan {
             variants: parse_variants(row.variants.as_deref().unwrap_or(""), rm)?,
             overloaded: parse_overloaded(row.overloaded.as_deref().unwrap_or("{name}"))?,
             instruction,
+            swapped,
             info: Box::leak(Box::new(info)),
             form: form.to_string(),
             name,
@@ -267,11 +278,11 @@ fn parse_instruction(
     text: Option<&str>,
     name: &str,
     form: &str,
-) -> Result<(Instruction, Option<Implied>), String> {
+) -> Result<(Instruction, bool, Option<Implied>), String> {
     let default = format!("{name}.{form}").replace('_', ".");
     let (mnemonic, sources) = match text {
         None => (default.as_str(), ""),
-        Some("none") => return Ok((Instruction::None, None)),
+        Some("none") => return Ok((Instruction::None, false, None)),
         Some(text) => text.split_once(' ').unwrap_or((text, "")),
     };
     let (swapped, implied) = match sources {
@@ -283,10 +294,16 @@ fn parse_instruction(
         "vd,vd" => (false, Some(Implied::Vd)),
         _ => return Err(format!("`instruction` has no sources `{sources}`")),
     };
-    if !mnemonic.contains('{') && Op::from_name(mnemonic).is_none() {
-        return Err(format!("there is no instruction `{mnemonic}`"));
-    }
-    Ok((Instruction::Named { mnemonic: mnemonic.to_string(), swapped }, implied))
+    let instruction = match mnemonic.contains('{') {
+        true => Instruction::Template(mnemonic.to_string()),
+        false => Instruction::One(find_op(mnemonic)?),
+    };
+    Ok((instruction, swapped, implied))
+}
+
+/// The instruction of this name.
+pub fn find_op(mnemonic: &str) -> Result<Op, String> {
+    Op::from_name(mnemonic).ok_or_else(|| format!("there is no instruction `{mnemonic}`"))
 }
 
 fn parse_requires(text: &str) -> Result<&'static [Ext], String> {
