@@ -132,8 +132,6 @@ fn mend(plan: &Plan, k: u64, mut program: Program, settings: &Settings) -> Resul
             Ok(expected) => return Ok(Generated { program, expected, repairs }),
             Err(error) => {
                 repairs += 1;
-                    eprintln!("{error}");
-                }
                 if repairs > 200 || !program.remove(&error.node) {
                     return Err(GenerateError::Undefined { seed: plan.seed(), number: k, error });
                 }
