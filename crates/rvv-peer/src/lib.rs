@@ -1,4 +1,4 @@
-//! Running other emulators: Spike and QEMU, as processes with a time limit.
+//! Runs other emulators, Spike and QEMU, as processes with a time limit.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
