@@ -1,0 +1,3 @@
+//! The `rvvfuzz` command.
+
+fn main() {}
