@@ -59,8 +59,8 @@ impl Init {
         let vlenb = vlen as usize / 8;
         let mut x = [0; 32];
         let mut f = [0; 32];
-        for r in 1..32 {
-            x[r] = random_integer(&mut rng);
+        for value in &mut x[1..] {
+            *value = random_integer(&mut rng);
         }
         for value in &mut f {
             *value = scalar_float(&mut rng);

@@ -2,7 +2,6 @@
 //! by side. One keeps agnostic elements, the other overwrites them with ones; where their registers differ is
 //! what the manual leaves open.
 
-use super::coverage::Watch;
 use super::dump::{MOST_TRAPS, Places};
 use super::init::{Start, indices};
 use super::layout::*;
@@ -104,6 +103,8 @@ pub struct Ran {
     pub sums: Vec<Sum>,
     /// Accrued exception flags that depend on the order of an unordered sum.
     pub loose_flags: u8,
+    /// Why its traps came, in order: the rules that were broken.
+    pub whys: Vec<&'static str>,
     /// Instructions executed, vector ones among them.
     pub executed: u64,
     /// Vector instructions executed.
@@ -124,6 +125,7 @@ pub struct Lab {
     ones: Side,
     traps: Vec<[u64; 4]>,
     trap_count: u64,
+    whys: Vec<&'static str>,
     open: Vec<Open>,
     sums: Vec<Sum>,
     loose_flags: u8,
@@ -234,6 +236,7 @@ impl Lab {
             ones: Side::new(ones),
             traps: Vec::new(),
             trap_count: 0,
+            whys: Vec::new(),
             open: vec![Open::No; 4 * vlen as usize],
             sums: Vec::new(),
             loose_flags: 0,
@@ -267,6 +270,7 @@ impl Lab {
         self.kept.reset(start, pc);
         self.ones.reset(start, pc);
         self.traps.clear();
+        self.whys.clear();
         self.open.fill(Open::No);
         self.sums.clear();
         self.loose_flags = 0;
@@ -297,7 +301,7 @@ impl Lab {
     /// # Errors
     /// What makes the stream one not to compare; an instruction that would read agnostic elements has not
     /// been executed.
-    pub fn advance(&mut self, watch: &mut Watch) -> Result<(), Violation> {
+    pub fn advance(&mut self, watch: &mut impl Observer) -> Result<(), Violation> {
         while self.kept.machine.hart.pc != self.end {
             if self.executed >= MOST_INSNS {
                 return Err(Violation::Endless);
@@ -307,7 +311,7 @@ impl Lab {
         Ok(())
     }
 
-    fn step(&mut self, watch: &mut Watch) -> Result<(), Violation> {
+    fn step(&mut self, watch: &mut impl Observer) -> Result<(), Violation> {
         let kept = &mut self.kept.machine;
         let pc = kept.hart.pc;
         let inst = observe::next(&mut kept.hart);
@@ -354,6 +358,7 @@ impl Lab {
                 return Err(Violation::Escaped { pc, address: trap.tval });
             }
             self.trap_count += 1;
+            self.whys.push(trap.why);
             self.traps.push([trap.cause as u64, trap.tval, pc, kept.hart.v.vstart]);
             go_on(&mut kept.hart, &trap);
             go_on(&mut ones.hart, &trap);
@@ -451,6 +456,7 @@ impl Lab {
             open: self.open.clone(),
             sums: self.sums.clone(),
             loose_flags: self.loose_flags,
+            whys: self.whys.clone(),
             executed: self.executed,
             vector: self.vector,
         })
@@ -460,7 +466,7 @@ impl Lab {
     ///
     /// # Errors
     /// What makes the stream one not to compare.
-    pub fn run(&mut self, stream: &Stream, n: usize, watch: &mut Watch) -> Result<Ran, Violation> {
+    pub fn run(&mut self, stream: &Stream, n: usize, watch: &mut impl Observer) -> Result<Ran, Violation> {
         let code = stream.code(slot(n))?;
         self.begin(&stream.init.start(self.vlen), n);
         self.append(&code.bytes);

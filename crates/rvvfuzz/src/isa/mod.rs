@@ -21,15 +21,25 @@
 //! choice in every bit.
 
 pub mod builder;
+pub mod campaign;
+pub mod command;
 pub mod compare;
+pub mod corpus;
 pub mod coverage;
+pub mod coverage_report;
 pub mod dump;
 pub mod generate;
 pub mod init;
 pub mod inprocess;
+pub mod jury;
+pub mod known;
 pub mod layout;
+pub mod minimise;
 pub mod mutate;
 pub mod peers;
+pub mod replay;
+pub mod report;
 pub mod runtime;
 pub mod stream;
 pub mod sum;
+pub mod text;

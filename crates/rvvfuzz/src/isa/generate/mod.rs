@@ -224,7 +224,7 @@ fn add_flows(stream: &mut Stream, chooser: &Chooser, rng: &mut ChaCha8Rng) {
         at += over + rng.random_range(1..16);
     }
     // A compressed branch does not reach far.
-    while let Err(_) = stream.code(super::layout::slot(0)) {
+    while stream.code(super::layout::slot(0)).is_err() {
         if stream.flows.pop().is_none() {
             return;
         }
