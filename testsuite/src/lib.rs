@@ -16,7 +16,8 @@ pub mod golden;
 pub mod guests;
 pub mod hostile;
 pub mod lockstep;
-pub mod peer;
 pub mod program;
 pub mod rules;
 pub mod vmatrix;
+
+pub use rvv_peer as peer;

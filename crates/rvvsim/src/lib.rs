@@ -8,6 +8,7 @@
 //! * [`vector`] — the vector unit;
 //! * [`engine`] — decode-once blocks and the loop that runs them;
 //! * [`privileged`] — CSRs, traps, address translation, PMP, the bare-metal platform;
+//! * [`observe`] — watching a program instruction by instruction;
 //! * [`linux`] — the Linux user-mode personality.
 
 pub mod config;
@@ -19,6 +20,7 @@ pub mod hart;
 pub mod linux;
 pub mod machine;
 pub mod mem;
+pub mod observe;
 pub mod privileged;
 pub mod trace;
 pub mod trap;

@@ -224,15 +224,27 @@ impl Registers {
 
 const V0: Registers = Registers { first: 0, count: 1, eew: 1, emul: 0 };
 
-struct Checker<'a> {
+/// An instruction's shape under a configuration and `vtype`.
+pub struct Checker<'a> {
     config: &'a Config,
     vtype: Vtype,
     shape: &'a Shape,
 }
 
+impl<'a> Checker<'a> {
+    /// To check this shape.
+    #[must_use]
+    pub fn new(config: &'a Config, vtype: Vtype, shape: &'a Shape) -> Self {
+        Checker { config, vtype, shape }
+    }
+}
+
 impl Checker<'_> {
-    /// EEW and log2(EMUL) of an operand, and whether it is an aligned group.
-    fn width(&self, eew: Eew) -> Result<Option<(u32, i32, bool)>, &'static str> {
+    /// EEW in bits and log2(EMUL) of an operand, and whether it is an aligned group.
+    ///
+    /// # Errors
+    /// The rule it breaks.
+    pub fn width(&self, eew: Eew) -> Result<Option<(u32, i32, bool)>, &'static str> {
         let Vtype { sew, lmul, .. } = self.vtype;
         let (sew, lmul) = (sew.bits(), lmul.log2());
         let elen = self.config.isa.elen();
@@ -357,7 +369,7 @@ fn needed_for_e64(op: Op) -> Option<(Ext, &'static str)> {
 /// # Errors
 /// The rule it breaks.
 pub fn check(config: &Config, inst: &Inst, vtype: Vtype, shape: &Shape) -> Result<Layout, &'static str> {
-    let checker = Checker { config, vtype, shape };
+    let checker = Checker::new(config, vtype, shape);
     if vtype.vill && !shape.any_vtype {
         return Err("norm:vtype_vill_op: the instruction depends on vtype, and vill is set");
     }

@@ -16,6 +16,7 @@ mod crypto;
 mod element;
 mod fixed_point;
 mod float;
+mod footprint;
 mod integer;
 mod kernels;
 mod legality;
@@ -28,6 +29,7 @@ mod reserved;
 mod segment;
 
 pub use config::{next_vtype, supported};
+pub use footprint::{Footprint, footprint};
 pub use policy::Policy;
 pub use reserved::reserved_encoding;
 

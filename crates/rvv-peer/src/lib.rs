@@ -1,4 +1,4 @@
-//! Running other emulators: Spike and QEMU, as processes with a time limit.
+//! Runs other emulators, Spike and QEMU, as processes with a time limit.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -68,12 +68,20 @@ pub enum PeerError {
 /// # Errors
 /// When it does not start.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Run, PeerError> {
+    run_keeping(command, limit, 1 << 20)
+}
+
+/// As [`run`], with at most `most` bytes of each output kept.
+///
+/// # Errors
+/// When it does not start.
+pub fn run_keeping(command: &mut Command, limit: Duration, most: u64) -> Result<Run, PeerError> {
     let program = PathBuf::from(command.get_program());
     let failed = |source| PeerError::Start { program: program.clone(), source };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed)?;
-    let stdout = keep(child.stdout.take().expect("it is piped"));
-    let stderr = keep(child.stderr.take().expect("it is piped"));
+    let stdout = keep(child.stdout.take().expect("it is piped"), most);
+    let stderr = keep(child.stderr.take().expect("it is piped"), most);
     let ended = match child.wait_timeout(limit).map_err(failed)? {
         Some(status) => match status.code() {
             Some(code) => Ended::Exited(code),
@@ -91,11 +99,11 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Run, PeerError> {
     Ok(Run { ended, stdout: collect(stdout), stderr: collect(stderr) })
 }
 
-fn keep(mut from: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+fn keep(mut from: impl Read + Send + 'static, most: u64) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut kept = Vec::new();
         // An error is the end of the output.
-        let _ = from.by_ref().take(1 << 20).read_to_end(&mut kept);
+        let _ = from.by_ref().take(most).read_to_end(&mut kept);
         let _ = std::io::copy(&mut from, &mut std::io::sink());
         kept
     })
@@ -124,21 +132,35 @@ impl Spike {
     /// # Errors
     /// When Spike does not start, does not end well, or leaves no signature of `words` words.
     pub fn signature(&self, elf: &Path, into: &Path, words: usize) -> Result<Vec<u64>, PeerError> {
-        let mut command = self.command();
-        command.arg(format!("+signature={}", into.display())).arg("+signature-granularity=8").arg(elf);
-        let run = run(&mut command, Duration::from_secs(30))?;
-        let failed = |why: String| PeerError::Failed { program: self.path.clone(), why };
-        if run.ended != Ended::Exited(0) {
-            let stderr = String::from_utf8_lossy(&run.stderr);
-            return Err(failed(format!("{}: {:?}; {stderr}", elf.display(), run.ended)));
-        }
-        let text = std::fs::read_to_string(into)
-            .map_err(|source| PeerError::Io { path: into.to_owned(), source })?;
-        let parsed: Result<Vec<u64>, _> = text.lines().map(|l| u64::from_str_radix(l, 16)).collect();
-        let parsed = parsed.map_err(|e| failed(format!("{}: {e}", into.display())))?;
-        if parsed.len() < words {
-            return Err(failed(format!("{}: {} words, not {words}", into.display(), parsed.len())));
-        }
-        Ok(parsed[..words].to_vec())
+        signature(self.command(), elf, into, words, Duration::from_secs(30))
     }
+}
+
+/// Runs an ELF that leaves a signature on Spike, by a command that lacks only that, and reads it.
+///
+/// # Errors
+/// When Spike does not start, does not end well, or leaves no signature of `words` words.
+pub fn signature(
+    mut command: Command,
+    elf: &Path,
+    into: &Path,
+    words: usize,
+    limit: Duration,
+) -> Result<Vec<u64>, PeerError> {
+    let program = PathBuf::from(command.get_program());
+    command.arg(format!("+signature={}", into.display())).arg("+signature-granularity=8").arg(elf);
+    let run = run(&mut command, limit)?;
+    let failed = |why: String| PeerError::Failed { program: program.clone(), why };
+    if run.ended != Ended::Exited(0) {
+        let stderr = String::from_utf8_lossy(&run.stderr);
+        return Err(failed(format!("{}: {:?}; {stderr}", elf.display(), run.ended)));
+    }
+    let text =
+        std::fs::read_to_string(into).map_err(|source| PeerError::Io { path: into.to_owned(), source })?;
+    let parsed: Result<Vec<u64>, _> = text.lines().map(|l| u64::from_str_radix(l, 16)).collect();
+    let parsed = parsed.map_err(|e| failed(format!("{}: {e}", into.display())))?;
+    if parsed.len() < words {
+        return Err(failed(format!("{}: {} words, not {words}", into.display(), parsed.len())));
+    }
+    Ok(parsed[..words].to_vec())
 }

@@ -1,0 +1,380 @@
+//! A campaign: workers make streams, run them here and elsewhere, and keep what is new.
+
+use super::corpus::{self, CorpusError};
+use super::coverage::{Coverage, Watch};
+use super::generate::{self, Chooser};
+use super::inprocess::{Lab, Ran, Violation};
+use super::jury::{JuryError, judge, judge_pack};
+use super::known::{Known, without_known};
+use super::minimise::minimise;
+use super::mutate::mutate;
+use super::peers::Peer;
+use super::report::{check_itself, expecting, report};
+use super::runtime::{self, Dress};
+use super::stream::Stream;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rvv_isa::Op;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// What a campaign is to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The VLENs, in turn.
+    pub vlens: Vec<u32>,
+    /// Who else is asked.
+    pub peers: Vec<Peer>,
+    /// Workers.
+    pub jobs: usize,
+    /// Ends after this.
+    pub time: Option<Duration>,
+    /// Ends after so many streams.
+    pub count: Option<u64>,
+    /// Everything random follows from it; with one worker and a count, so does everything else.
+    pub seed: u64,
+    /// How streams are made.
+    pub streams: generate::Options,
+    /// Where findings, corpus and coverage go.
+    pub out: PathBuf,
+    /// Streams in one ELF.
+    pub pack: usize,
+    /// Streams to begin with.
+    pub corpus: Vec<Stream>,
+    /// Differences not to report.
+    pub known: Vec<Known>,
+}
+
+/// A disagreement that has been made small and written down.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What it is called: the peer and the instructions.
+    pub name: String,
+    /// Where the report is.
+    pub folder: PathBuf,
+    /// How often it was met.
+    pub times: u64,
+}
+
+/// What a campaign has done so far.
+#[derive(Debug, Default)]
+pub struct State {
+    /// What was exercised.
+    pub coverage: Coverage,
+    /// Streams that added coverage.
+    pub corpus: Vec<Stream>,
+    /// Streams that ran.
+    pub streams: u64,
+    /// Instructions that ran.
+    pub instructions: u64,
+    /// Vector instructions that ran.
+    pub vector: u64,
+    /// Vector instructions compared, by peer and VLEN.
+    pub compared: BTreeMap<(String, u32), u64>,
+    /// Known differences met, by name.
+    pub known: BTreeMap<String, u64>,
+    /// Disagreements, by name.
+    pub findings: BTreeMap<String, Finding>,
+    /// Disagreements met, those of one name counted each time.
+    pub disagreements: u64,
+    /// The first instant at which every instruction had been reached.
+    pub all_reached: Option<Duration>,
+}
+
+/// Why a campaign cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum CampaignError {
+    /// Something cannot be written.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
+    /// There is nowhere to put the ELFs.
+    #[error("no temporary folder: {0}")]
+    Temporary(std::io::Error),
+    /// A peer does not start, or `rvvsim` does not end.
+    #[error(transparent)]
+    Jury(#[from] JuryError),
+}
+
+/// Streams that are kept to be mutated; more bring little.
+const MOST_KEPT: usize = 20_000;
+/// Disagreements that are made small; a peer that is wrong everywhere would take for ever.
+const MOST_MINIMISED: usize = 60;
+
+struct Campaign<'a> {
+    options: &'a Options,
+    state: Mutex<State>,
+    stop: &'a AtomicBool,
+    begin: Instant,
+}
+
+/// Runs a campaign until its time or count is up or `stop` is set. `progress` is called often.
+///
+/// # Errors
+/// What keeps it from going on. What was found until then is saved.
+pub fn run(
+    options: &Options,
+    stop: &AtomicBool,
+    mut progress: impl FnMut(&State),
+) -> Result<State, CampaignError> {
+    let campaign = Campaign { options, state: Mutex::default(), stop, begin: Instant::now() };
+    let mut first_error = None;
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..options.jobs.max(1))
+            .map(|n| {
+                let campaign = &campaign;
+                scope.spawn(move || campaign.work(n))
+            })
+            .collect();
+        while !workers.iter().all(|w| w.is_finished()) {
+            std::thread::sleep(Duration::from_millis(100));
+            if options.time.is_some_and(|limit| campaign.begin.elapsed() >= limit) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            progress(&campaign.lock());
+        }
+        for worker in workers {
+            if let Ok(Err(e)) = worker.join() {
+                first_error.get_or_insert(e);
+            }
+        }
+    });
+    let state = campaign.state.into_inner().unwrap_or_else(|e| e.into_inner());
+    let saved = save(options, &state);
+    match first_error {
+        Some(error) => Err(error),
+        None => saved.map(|()| state),
+    }
+}
+
+/// Writes the corpus, with what is expected of each stream.
+fn save(options: &Options, state: &State) -> Result<(), CampaignError> {
+    let mut labs: BTreeMap<u32, Lab> = BTreeMap::new();
+    let mut entries = Vec::new();
+    for (i, stream) in state.corpus.iter().enumerate() {
+        let lab = labs.entry(stream.vlen).or_insert_with(|| Lab::new(stream.vlen));
+        if let Ok(ran) = lab.run(stream, 0, &mut Watch::default()) {
+            entries.push(expecting(&format!("{}-{i}", stream.vlen), stream, &ran.kept));
+        }
+    }
+    corpus::save(&options.out.join("corpus"), &entries)?;
+    Ok(())
+}
+
+impl Campaign<'_> {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.options.count.is_some_and(|n| self.lock().streams >= n)
+    }
+
+    fn work(&self, worker: usize) -> Result<(), CampaignError> {
+        let result = self.work_on(worker);
+        if result.is_err() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn work_on(&self, worker: usize) -> Result<(), CampaignError> {
+        let folder = tempfile::tempdir().map_err(CampaignError::Temporary)?;
+        let options = self.options;
+        let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+        rng.set_stream(worker as u64);
+        let mut chooser = Chooser::default();
+        let mut labs: BTreeMap<u32, Lab> = BTreeMap::new();
+        if worker == 0 {
+            self.replay_corpus(&mut labs);
+        }
+        for round in worker.. {
+            if self.is_over() {
+                break;
+            }
+            let vlen = options.vlens[round % options.vlens.len()];
+            let lab = labs.entry(vlen).or_insert_with(|| Lab::new(vlen));
+            chooser.learn(&self.lock().coverage.counts);
+            let batch = self.batch(lab, &mut rng, &chooser);
+            self.judge_itself(lab, &batch)?;
+            for peer in &options.peers {
+                let pack: Vec<(&Stream, &Ran)> = batch.iter().map(|(s, r)| (s, r)).collect();
+                let verdicts = judge_pack(lab, peer, &pack, folder.path())?;
+                *self.lock().compared.entry((peer.name.clone(), vlen)).or_default() +=
+                    batch.iter().map(|(_, ran)| ran.vector).sum::<u64>();
+                for ((stream, _), _) in batch.iter().zip(&verdicts).filter(|(_, v)| !v.agrees()) {
+                    self.disagreement(lab, peer, stream, folder.path())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the given corpus covers is not new.
+    fn replay_corpus(&self, labs: &mut BTreeMap<u32, Lab>) {
+        for stream in &self.options.corpus {
+            let lab = labs.entry(stream.vlen).or_insert_with(|| Lab::new(stream.vlen));
+            let mut watch = Watch::default();
+            if lab.run(stream, 0, &mut watch).is_ok() {
+                let mut state = self.lock();
+                state.coverage.add(&watch);
+                state.corpus.push(stream.clone());
+            }
+        }
+    }
+
+    fn batch(&self, lab: &mut Lab, rng: &mut ChaCha8Rng, chooser: &Chooser) -> Vec<(Stream, Ran)> {
+        let options = self.options;
+        let size = options.pack.min(runtime::capacity(lab.vlen())).max(1);
+        let mut batch = Vec::with_capacity(size);
+        let mut watch = Watch::default();
+        while batch.len() < size && !self.stop.load(Ordering::Relaxed) {
+            let parents = self.parents(lab.vlen(), rng);
+            let made = match &parents {
+                Some((a, b)) => mutate(lab, a, b, rng, &options.streams, chooser, &mut watch),
+                None => generate::stream(lab, rng, &options.streams, chooser, &mut watch),
+            };
+            // What cannot be compared is thrown away: another will do.
+            let Ok((stream, ran)) = made else { continue };
+            let mut state = self.lock();
+            state.streams += 1;
+            state.instructions += ran.executed;
+            state.vector += ran.vector;
+            if state.coverage.add(&watch) && state.corpus.len() < MOST_KEPT {
+                state.corpus.push(stream.clone());
+            }
+            if state.all_reached.is_none() && state.coverage.reached() == Op::COUNT {
+                state.all_reached = Some(self.begin.elapsed());
+            }
+            drop(state);
+            batch.push((stream, ran));
+        }
+        batch
+    }
+
+    /// Two streams of the corpus, or nothing when a new one is to be made.
+    fn parents(&self, vlen: u32, rng: &mut ChaCha8Rng) -> Option<(Stream, Stream)> {
+        if rng.random_bool(0.6) {
+            return None;
+        }
+        let state = self.lock();
+        let mut pick = || {
+            let all = &state.corpus;
+            let at = rng.random_range(0..all.len().max(1));
+            all.iter().cycle().skip(at).take(all.len()).find(|s| s.vlen == vlen).cloned()
+        };
+        Some((pick()?, pick()?))
+    }
+
+    /// `rvvsim` against itself: blocks against steps, and one stream of the batch as an ELF.
+    fn judge_itself(&self, lab: &mut Lab, batch: &[(Stream, Ran)]) -> Result<(), CampaignError> {
+        for (n, (stream, ran)) in batch.iter().enumerate() {
+            let mut result = lab.check_blocks(stream, 0, ran).map_err(|e| e.to_string());
+            if result.is_ok() && n == 0 {
+                result = check_itself(lab, stream);
+            }
+            if let Err(why) = result {
+                let small = minimise(stream, 300, |s| check_itself(lab, s).is_err_and(|e| e.contains("0x")));
+                self.found("rvvsim", &small, &format!("rvvsim differs from itself: {why}\n\n"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn disagreement(
+        &self,
+        lab: &mut Lab,
+        peer: &Peer,
+        stream: &Stream,
+        folder: &Path,
+    ) -> Result<(), CampaignError> {
+        let known = &self.options.known;
+        let disagrees = |lab: &mut Lab, stream: &Stream| -> Result<bool, JuryError> {
+            match judge(lab, peer, stream, folder) {
+                Ok(verdict) => Ok(!verdict.agrees()),
+                Err(JuryError::Violation(_)) => Ok(false),
+                Err(other) => Err(other),
+            }
+        };
+        let mut stream = stream.clone();
+        // Alone it may agree: then what was different came from outside of the stream, which is worth telling too.
+        let alone = disagrees(lab, &stream)?;
+        if let Ok(Some((rest, names))) = without_known(lab, &stream, &peer.name, known) {
+            match disagrees(lab, &rest)? {
+                false if alone => {
+                    let mut state = self.lock();
+                    for name in names {
+                        *state.known.entry(name).or_default() += 1;
+                    }
+                    return Ok(());
+                }
+                false => {}
+                true => stream = rest,
+            }
+        }
+        self.lock().disagreements += 1;
+        if self.lock().findings.len() >= MOST_MINIMISED {
+            return Ok(());
+        }
+        let small = minimise(&stream, 400, |candidate| {
+            let real = disagrees(lab, candidate).unwrap_or(false);
+            real && match without_known(lab, candidate, &peer.name, known) {
+                Ok(Some((rest, _))) => disagrees(lab, &rest).unwrap_or(false),
+                _ => true,
+            }
+        });
+        let name = name_of(&peer.name, &small);
+        if let Some(finding) = self.lock().findings.get_mut(&name) {
+            finding.times += 1;
+            return Ok(());
+        }
+        let text = match report(lab, &self.options.peers, &name, &small, folder) {
+            Ok(text) => text,
+            Err(JuryError::Violation(Violation::Code(e))) => e.to_string(),
+            Err(e) => return Err(e.into()),
+        };
+        self.found(&peer.name, &small, &text)
+    }
+
+    /// Writes a finding down.
+    fn found(&self, peer: &str, stream: &Stream, text: &str) -> Result<(), CampaignError> {
+        let name = name_of(peer, stream);
+        let folder = self.options.out.join("findings").join(&name);
+        let io = |source| CorpusError::Io { path: folder.clone(), source };
+        std::fs::create_dir_all(&folder).map_err(io)?;
+        corpus::write_whole(&folder.join("report.txt"), text.as_bytes())?;
+        corpus::save(&folder, &[expecting_now(&name, stream)])?;
+        for (file, dress) in [("bare.elf", Dress::Bare), ("linux.elf", Dress::Linux)] {
+            if let Ok(elf) = runtime::elf(&[stream], dress) {
+                corpus::write_whole(&folder.join(file), &elf)?;
+            }
+        }
+        self.lock().findings.insert(name.clone(), Finding { name, folder, times: 1 });
+        Ok(())
+    }
+}
+
+fn expecting_now(name: &str, stream: &Stream) -> super::text::Entry {
+    match Lab::new(stream.vlen).run(stream, 0, &mut Watch::default()) {
+        Ok(ran) => expecting(name, stream, &ran.kept),
+        Err(_) => super::text::Entry { name: name.to_owned(), stream: stream.clone(), expected: Vec::new() },
+    }
+}
+
+/// The peer and the instructions of a small stream: what findings are told apart by.
+fn name_of(peer: &str, stream: &Stream) -> String {
+    let mut ops: Vec<&str> = stream
+        .steps
+        .iter()
+        .filter_map(|s| s.main)
+        .map(|w| rvv_isa::decode(w).map_or("reserved", |i| i.op.name()))
+        .collect();
+    // Changes of vtype only set the scene.
+    ops.retain(|op| !op.starts_with("vset"));
+    ops.sort_unstable();
+    ops.dedup();
+    ops.truncate(4);
+    format!("{peer}-{}", if ops.is_empty() { "setup".to_owned() } else { ops.join("-") })
+}

@@ -1,0 +1,407 @@
+//! `rvvfuzz isa`: the command line.
+
+use super::campaign::{self, State};
+use super::compare::Choice;
+use super::corpus;
+use super::coverage_report;
+use super::generate;
+use super::known;
+use super::peers::{Kind, Peer};
+use super::replay;
+use clap::{Args, Subcommand};
+use rvv_isa::Op;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Random streams of instructions on rvvsim, Spike and QEMU, whole state compared.
+///
+/// Streams are made from the instruction table, seeded, and guided by what they exercise. Each runs on rvvsim in
+/// process, and as an ELF on the peers: on Spike in M-mode, on QEMU as a Linux process. A difference that is not on the
+/// list of known ones is made small and told in DIR/findings.
+#[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  rvvfuzz isa --time 5m                       rvvsim alone: against itself, all policies
+  rvvfuzz isa --spike ~/spike --time 10m      with Spike; QEMU too if qemu-riscv64 is on the PATH
+  rvvfuzz isa --vlen 1024 --count 10000 --seed 7 --jobs 1
+  rvvfuzz isa replay corpus --on 'ssh board run {elf}'
+  rvvfuzz isa distill rvvfuzz-isa/corpus small --bytes 2000000
+
+It ends with 0 if nothing disagreed, 1 if something did, 2 if it could not go on."
+)]
+pub struct Command {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    campaign: Campaign,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Run a saved corpus: against what was recorded, under all policies, and on any emulator or board
+    Replay(Replay),
+    /// Choose the few streams of a corpus that cover what all of it does
+    Distill(Distill),
+}
+
+#[derive(Args, Debug)]
+struct Campaign {
+    /// Stop after this long: 90, 90s, 5m, 2h [default: 1m, if no --count is given]
+    #[arg(long, value_parser = duration)]
+    time: Option<Duration>,
+    /// Stop after so many streams
+    #[arg(long)]
+    count: Option<u64>,
+    /// Workers
+    #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
+    jobs: usize,
+    /// Everything random follows from it (with --jobs 1 and --count, the whole campaign does)
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// VLENs, in turn
+    #[arg(long, value_delimiter = ',', default_values_t = [128, 256, 1024], value_parser = vlen)]
+    vlen: Vec<u32>,
+    /// Share of instructions on the edge: reserved encodings, overlaps, vstart, misaligned, faults, reserved frm
+    #[arg(long, default_value_t = 0.1, value_parser = share)]
+    wild: f64,
+    /// Share of vector instructions
+    #[arg(long, default_value_t = 0.7, value_parser = share)]
+    vector: f64,
+    /// Instructions of a stream
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=256))]
+    length: u16,
+    /// Streams in one ELF for the peers
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=128))]
+    pack: u16,
+    /// Where findings, corpus and coverage go
+    #[arg(long, default_value = "rvvfuzz-isa", value_name = "DIR")]
+    out: PathBuf,
+    /// Begin with the streams of this folder
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    #[command(flatten)]
+    peers: Peers,
+}
+
+#[derive(Args, Debug)]
+struct Peers {
+    /// Spike; without it, `spike` on the PATH if it is there
+    #[arg(long, value_name = "PATH")]
+    spike: Option<PathBuf>,
+    /// QEMU; without it, `qemu-riscv64` on the PATH if it is there
+    #[arg(long, value_name = "PATH")]
+    qemu: Option<PathBuf>,
+    /// Ask nobody
+    #[arg(long, conflicts_with_all = ["spike", "qemu"])]
+    alone: bool,
+    /// Seconds a peer may take for one ELF
+    #[arg(long, default_value_t = 20, value_name = "SECONDS")]
+    limit: u64,
+}
+
+#[derive(Args, Debug)]
+struct Replay {
+    /// The corpus: a folder, or one file
+    dir: PathBuf,
+    /// Run each ELF by this command: `{elf}` is the file, its standard output the dump
+    #[arg(long, value_name = "COMMAND")]
+    on: Option<String>,
+    #[command(flatten)]
+    peers: Peers,
+}
+
+#[derive(Args, Debug)]
+struct Distill {
+    /// The corpus to choose from
+    from: PathBuf,
+    /// The folder to write
+    to: PathBuf,
+    /// No more than so many bytes
+    #[arg(long, default_value_t = 2_000_000)]
+    bytes: usize,
+}
+
+impl Command {
+    /// Does what was asked for.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let result = match self.action {
+            None => self.campaign.run(),
+            Some(Action::Replay(replay)) => replay.run(),
+            Some(Action::Distill(distill)) => distill.run(),
+        };
+        match result {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::from(1),
+            Err(why) => {
+                eprintln!("rvvfuzz: {why}");
+                ExitCode::from(2)
+            }
+        }
+    }
+}
+
+/// What keeps a command from going on, as a sentence.
+type Done = Result<bool, String>;
+
+impl Campaign {
+    fn run(self) -> Done {
+        let peers = self.peers.find()?;
+        let corpus = match &self.corpus {
+            Some(dir) => {
+                corpus::load(dir).map_err(|e| e.to_string())?.into_iter().map(|e| e.stream).collect()
+            }
+            None => Vec::new(),
+        };
+        // Better now than after the campaign.
+        std::fs::create_dir_all(&self.out).map_err(|e| format!("{}: {e}", self.out.display()))?;
+        let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
+        let options = campaign::Options {
+            vlens: self.vlen,
+            peers,
+            jobs: self.jobs,
+            time,
+            count: self.count,
+            seed: self.seed,
+            streams: generate::Options { length: self.length.into(), wild: self.wild, vector: self.vector },
+            out: self.out,
+            pack: self.pack.into(),
+            corpus,
+            known: known::known(),
+        };
+        let names: Vec<&str> = options.peers.iter().map(|p| p.name.as_str()).collect();
+        let jury = if names.is_empty() {
+            "rvvsim alone".to_owned()
+        } else {
+            format!("rvvsim and {}", names.join(", "))
+        };
+        println!("seed {}, VLEN {:?}, {} workers: {jury}", options.seed, options.vlens, options.jobs);
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        // A second handler would be refused; then the first one does.
+        let _ = ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed));
+        let mut line = ProgressLine::new();
+        let result = campaign::run(&options, &stop, |state| line.show(state));
+        line.end();
+        let state = result.map_err(|e| e.to_string())?;
+        write_coverage(&options.out, &state)?;
+        print!("{}", summary(&state, line.begin.elapsed()));
+        println!("Coverage, corpus and findings are in {}.", options.out.display());
+        Ok(state.findings.is_empty() && state.disagreements == 0)
+    }
+}
+
+fn write_coverage(out: &Path, state: &State) -> Result<(), String> {
+    let json =
+        serde_json::to_string_pretty(&coverage_report::json(&state.coverage)).map_err(|e| e.to_string())?;
+    let files = [
+        ("coverage.txt", coverage_report::text(&state.coverage)),
+        ("coverage.json", json),
+        ("coverage.html", coverage_report::html(&state.coverage)),
+    ];
+    for (name, text) in files {
+        corpus::write_whole(&out.join(name), text.as_bytes()).map_err(|e| e.to_string())?;
+    }
+    Ok(())
+}
+
+/// What a campaign came to.
+fn summary(state: &State, time: Duration) -> String {
+    let mut out = format!(
+        "{} streams, {} instructions, {} of them vector, in {:.0} s ({:.0} streams/s)\n",
+        state.streams,
+        state.instructions,
+        state.vector,
+        time.as_secs_f64(),
+        state.streams as f64 / time.as_secs_f64()
+    );
+    out += &format!(
+        "{} of {} instructions reached{}; {} circumstances; {} streams kept\n",
+        state.coverage.reached(),
+        Op::COUNT,
+        state.all_reached.map_or(String::new(), |t| format!(", all after {:.1} s", t.as_secs_f64())),
+        state.coverage.keys.len(),
+        state.corpus.len()
+    );
+    let missing = state.coverage.counts.missing();
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|op| op.name()).collect();
+        out += &format!("not reached: {}\n", names.join(" "));
+    }
+    for ((peer, vlen), vector) in &state.compared {
+        out += &format!("{peer}, VLEN {vlen}: {vector} vector instructions compared\n");
+    }
+    for (name, times) in &state.known {
+        out += &format!("known: {name}: in {times} streams\n");
+    }
+    for finding in state.findings.values() {
+        let times = if finding.times > 1 { format!(" ({} times)", finding.times) } else { String::new() };
+        out += &format!(
+            "DISAGREEMENT {}{times}: {}\n",
+            finding.name,
+            finding.folder.join("report.txt").display()
+        );
+    }
+    if state.disagreements > 0 || !state.findings.is_empty() {
+        out += &format!("{} disagreements\n", state.disagreements.max(state.findings.len() as u64));
+    } else {
+        out += "no disagreement\n";
+    }
+    out
+}
+
+/// A line that is written over on a terminal, and now and then elsewhere.
+struct ProgressLine {
+    begin: Instant,
+    last: Instant,
+    terminal: bool,
+}
+
+impl ProgressLine {
+    fn new() -> ProgressLine {
+        ProgressLine {
+            begin: Instant::now(),
+            last: Instant::now(),
+            terminal: std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn show(&mut self, state: &State) {
+        let pause = if self.terminal { Duration::from_millis(500) } else { Duration::from_secs(10) };
+        if self.last.elapsed() < pause {
+            return;
+        }
+        self.last = Instant::now();
+        let seconds = self.begin.elapsed().as_secs_f64();
+        let text = format!(
+            "{seconds:.0} s: {} streams ({:.0}/s), {}/{} instructions, {} circumstances, {} disagreements, {} known",
+            state.streams,
+            state.streams as f64 / seconds,
+            state.coverage.reached(),
+            Op::COUNT,
+            state.coverage.keys.len(),
+            state.disagreements,
+            state.known.values().sum::<u64>()
+        );
+        let mut err = std::io::stderr().lock();
+        // Nobody may be listening: then it is not said.
+        let _ = if self.terminal {
+            write!(err, "\r\x1b[K{text}").and_then(|()| err.flush())
+        } else {
+            writeln!(err, "{text}")
+        };
+    }
+
+    fn end(&self) {
+        if self.terminal {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+impl Replay {
+    fn run(self) -> Done {
+        let entries = corpus::load(&self.dir).map_err(|e| e.to_string())?;
+        let mut peers = match &self.on {
+            // Only who was named.
+            Some(_) => self.peers.named(),
+            None => self.peers.find()?,
+        };
+        if let Some(command) = &self.on {
+            let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+            if words.is_empty() || !command.contains("{elf}") {
+                return Err("--on needs a command with {elf} in it".into());
+            }
+            peers.push(Peer {
+                name: "command".into(),
+                kind: Kind::Command(words),
+                choice: Choice::Any,
+                limit: Duration::from_secs(self.peers.limit),
+            });
+        }
+        let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
+        let replayed =
+            replay::replay(&entries, &peers, &known::known(), folder.path()).map_err(|e| e.to_string())?;
+        for wrong in &replayed.wrong {
+            println!("{wrong}");
+        }
+        for (name, times) in &replayed.known {
+            println!("known: {name}: in {times} streams");
+        }
+        println!(
+            "{} streams, {} of {} instructions, {} wrong",
+            replayed.streams,
+            replayed.coverage.reached(),
+            Op::COUNT,
+            replayed.wrong.len()
+        );
+        Ok(replayed.wrong.is_empty())
+    }
+}
+
+impl Distill {
+    fn run(self) -> Done {
+        let streams: Vec<_> =
+            corpus::load(&self.from).map_err(|e| e.to_string())?.into_iter().map(|e| e.stream).collect();
+        let chosen = corpus::distill(&streams, self.bytes);
+        corpus::save(&self.to, &chosen).map_err(|e| e.to_string())?;
+        println!("{} of {} streams", chosen.len(), streams.len());
+        Ok(true)
+    }
+}
+
+impl Peers {
+    fn find(&self) -> Result<Vec<Peer>, String> {
+        let mut peers = Vec::new();
+        if !self.alone {
+            for path in [&self.spike, &self.qemu].into_iter().flatten() {
+                if !path.exists() {
+                    return Err(format!("{}: there is no such file", path.display()));
+                }
+            }
+            let limit = Duration::from_secs(self.limit);
+            let spike = self.spike.clone().or_else(|| on_path("spike"));
+            let qemu = self.qemu.clone().or_else(|| on_path("qemu-riscv64"));
+            peers.extend(spike.map(|path| Peer { limit, ..Peer::spike(&path) }));
+            peers.extend(qemu.map(|path| Peer { limit, ..Peer::qemu(&path) }));
+        }
+        Ok(peers)
+    }
+
+    fn named(&self) -> Vec<Peer> {
+        let spike = self.spike.iter().map(|path| Peer::spike(path));
+        spike.chain(self.qemu.iter().map(|path| Peer::qemu(path))).collect()
+    }
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(name)).find(|path| path.is_file())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let unit = match unit {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        _ => return Err("a time is a number and s, m or h".into()),
+    };
+    let seconds = number.parse::<u64>().ok().and_then(|n| n.checked_mul(unit));
+    seconds.map(Duration::from_secs).ok_or_else(|| "a time is a number and s, m or h".into())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|s| (0.0..=1.0).contains(s)).ok_or_else(|| "a share is from 0 to 1".into())
+}
+
+fn vlen(text: &str) -> Result<u32, String> {
+    let vlen: Option<u32> = text.parse().ok();
+    vlen.filter(|v| v.is_power_of_two() && (128..=65536).contains(v))
+        .ok_or_else(|| "VLEN is a power of two from 128 to 65536".into())
+}

@@ -1,0 +1,552 @@
+//! Streams on `rvvsim`, in process: two machines that are set to a stream's initial state and step through it side
+//! by side. One keeps agnostic elements, the other overwrites them with ones; where their registers differ is
+//! what the manual leaves open.
+
+use super::dump::{MOST_TRAPS, Places};
+use super::init::{Start, indices};
+use super::layout::*;
+use super::stream::{Code, CodeError, Stream, size};
+use super::sum;
+use rvv_asm::ElfWriter;
+use rvv_isa::{Class, Inst, Op, Vtype, csr};
+use rvvsim::config::Agnostic;
+use rvvsim::elf::Image;
+use rvvsim::engine::Stop;
+use rvvsim::observe::{self, Observer};
+use rvvsim::privileged::{CsrFile, Privilege};
+use rvvsim::vector::{Footprint, footprint};
+use rvvsim::{Cause, Config, Hart, Machine, Trap};
+use std::ops::Range;
+
+/// No stream executes so many instructions.
+const MOST_INSNS: u64 = 20_000;
+
+/// Why a stream is not one to compare.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Violation {
+    /// An instruction would read bits that the manual leaves open.
+    #[error("the instruction at {pc:#x} reads agnostic elements")]
+    ReadsAgnostic {
+        /// The instruction.
+        pc: u64,
+    },
+    /// A `vset{i}vl{i}` where an implementation chooses `vl`, or may do anything.
+    #[error("the instruction at {pc:#x} leaves vl to the implementation")]
+    LeavesChoice {
+        /// The instruction.
+        pc: u64,
+    },
+    /// What the manual leaves open has reached something else.
+    #[error("agnostic elements have changed {what}")]
+    Leaked {
+        /// What it changed.
+        what: String,
+    },
+    /// An access outside of the sandbox and the guard behind it.
+    #[error("the instruction at {pc:#x} accesses {address:#x}, outside of the sandbox")]
+    Escaped {
+        /// The instruction.
+        pc: u64,
+        /// Where it went.
+        address: u64,
+    },
+    /// It does not end.
+    #[error("it does not end within {MOST_INSNS} instructions")]
+    Endless,
+    /// It has no machine code.
+    #[error(transparent)]
+    Code(#[from] CodeError),
+    /// The engine that runs blocks and the one that steps differ: a bug of `rvvsim`.
+    #[error("rvvsim differs from itself: {what}")]
+    Engines {
+        /// In what.
+        what: String,
+    },
+}
+
+/// What the manual leaves open about a byte of the vector registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Open {
+    /// Nothing.
+    No,
+    /// The bits in which the two dumps differ.
+    Bits,
+    /// Whether an element of so many bytes is kept or all ones.
+    Element(u8),
+    /// The value of an unordered sum, within the range of this number in [`Ran::sums`].
+    Sum(u8),
+}
+
+/// The range of an unordered sum.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sum {
+    /// The least value; NaN if anything goes.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+    /// Its bytes.
+    pub size: u8,
+}
+
+/// What a stream did.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// VLEN.
+    pub vlen: u32,
+    /// Its dump, with agnostic elements kept.
+    pub kept: Vec<u64>,
+    /// The dump with agnostic elements overwritten. Differs in the vector registers only.
+    pub ones: Vec<u64>,
+    /// What is open about each byte of the vector registers.
+    pub open: Vec<Open>,
+    /// Unordered sums that [`Ran::open`] speaks of.
+    pub sums: Vec<Sum>,
+    /// Accrued exception flags that depend on the order of an unordered sum.
+    pub loose_flags: u8,
+    /// Why its traps came, in order: the rules that were broken.
+    pub whys: Vec<&'static str>,
+    /// Instructions executed, vector ones among them.
+    pub executed: u64,
+    /// Vector instructions executed.
+    pub vector: u64,
+}
+
+/// A machine, with what it is reset to.
+struct Side {
+    machine: Machine,
+    csr: CsrFile,
+}
+
+/// The two machines.
+pub struct Lab {
+    vlen: u32,
+    config: Config,
+    kept: Side,
+    ones: Side,
+    traps: Vec<[u64; 4]>,
+    trap_count: u64,
+    whys: Vec<&'static str>,
+    open: Vec<Open>,
+    sums: Vec<Sum>,
+    loose_flags: u8,
+    /// Where the code ends that has been written.
+    end: u64,
+    executed: u64,
+    vector: u64,
+}
+
+impl Side {
+    fn new(config: Config) -> Side {
+        let mut elf = ElfWriter::new(CODE);
+        elf.segment(INDICES, indices().to_vec(), 4);
+        let elf = elf.finish();
+        let image = Image::parse(&elf).expect("the writer writes ELFs");
+        let mut machine = Machine::bare(config, &image).expect("112 MiB of address space");
+        let hart = &mut machine.hart;
+        hart.write_csr(csr::MSTATUS, 3 << 13 | 3 << 9);
+        // Locked, so that they hold for M-mode: code and indices, the sandbox, and nothing else.
+        let napot = |start: u64, size: u64| start >> 2 | (size / 2 - 1) >> 2;
+        hart.write_csr(csr::PMPADDR0, napot(0x8000_0000, 0x40_0000));
+        hart.write_csr(csr::PMPADDR0 + 1, napot(SANDBOX, SANDBOX_SIZE));
+        hart.write_csr(csr::PMPADDR0 + 2, u64::MAX);
+        hart.write_csr(csr::PMPCFG0, 0x9d | 0x9b << 8 | 0x98 << 16);
+        let csr = hart.csr.clone();
+        Side { machine, csr }
+    }
+
+    fn reset(&mut self, start: &Start, pc: u64) {
+        let hart = &mut self.machine.hart;
+        for r in 1..32u8 {
+            hart.x[r] = start.x[usize::from(r)];
+        }
+        for r in 0..32u8 {
+            hart.f[r] = start.f[usize::from(r)];
+        }
+        hart.write_csr(csr::FCSR, start.fcsr.into());
+        let v = &mut hart.v;
+        v.regs[..start.v.len()].copy_from_slice(&start.v);
+        v.vtype = Vtype::from_bits(start.vtype);
+        (v.vl, v.vstart) = (start.avl, 0);
+        (v.vxrm, v.vxsat) = (start.vcsr >> 1, start.vcsr & 1 != 0);
+        hart.csr = self.csr.clone();
+        set_privilege(hart, Privilege::Machine);
+        hart.reservation = None;
+        let at = (SANDBOX - RUNTIME) as usize;
+        hart.ram.bytes_mut()[at..at + start.memory.len()].copy_from_slice(&start.memory);
+        hart.pc = pc;
+    }
+
+    fn write_code(&mut self, at: u64, bytes: &[u8]) {
+        let offset = (at - RUNTIME) as usize;
+        let ram = &mut self.machine.hart.ram;
+        ram.note_write(offset, bytes.len());
+        ram.bytes_mut()[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn dump(&self, traps: &[[u64; 4]], trap_count: u64, vlen: u32) -> Vec<u64> {
+        let hart = &self.machine.hart;
+        let places = Places::new(vlen);
+        let mut words = Vec::with_capacity(places.words());
+        words.extend_from_slice(&hart.x.architectural()[1..]);
+        words.extend_from_slice(hart.f.architectural());
+        let v = &hart.v;
+        let vcsr = u64::from(v.vxrm) << 1 | u64::from(v.vxsat);
+        let fcsr = u64::from(hart.frm) << 5 | u64::from(hart.fflags.bits());
+        words.extend_from_slice(&[v.vstart, v.vl, v.vtype.to_bits(), vcsr, fcsr]);
+        words.push(trap_count);
+        words.extend(traps.iter().take(MOST_TRAPS).flatten());
+        words.resize(places.v().start, 0);
+        let word = |b: &[u8]| u64::from_le_bytes(b.try_into().expect("eight bytes"));
+        words.extend(v.regs[..32 * v.vlenb].chunks_exact(8).map(word));
+        let at = (SANDBOX - RUNTIME) as usize;
+        words.extend(hart.ram.bytes()[at..at + SANDBOX_SIZE as usize].chunks_exact(8).map(word));
+        words
+    }
+}
+
+fn set_privilege(hart: &mut Hart, privilege: Privilege) {
+    if hart.prv != privilege {
+        hart.prv = privilege;
+        hart.flush_tlb();
+    }
+}
+
+/// As the handler of the bare dress goes on: behind the instruction, and in M-mode after an `ecall` from below.
+fn go_on(hart: &mut Hart, trap: &Trap) {
+    let low = hart.fetch_parcel(hart.pc).unwrap_or(0);
+    hart.pc = hart.pc.wrapping_add(size(low.into()));
+    hart.next_pc = hart.pc;
+    if matches!(trap.cause, Cause::EcallFromU | Cause::EcallFromS) {
+        set_privilege(hart, Privilege::Machine);
+    }
+}
+
+impl Lab {
+    /// Machines of this VLEN, with every extension of the table.
+    #[must_use]
+    pub fn new(vlen: u32) -> Lab {
+        let config = Config { vlen, mem: RAM, ..Config::default() };
+        let ones = Config { tail: Agnostic::Ones, mask: Agnostic::Ones, ..config.clone() };
+        let kept = Side::new(config.clone());
+        let config = kept.machine.hart.config.clone();
+        Lab {
+            vlen,
+            config,
+            kept,
+            ones: Side::new(ones),
+            traps: Vec::new(),
+            trap_count: 0,
+            whys: Vec::new(),
+            open: vec![Open::No; 4 * vlen as usize],
+            sums: Vec::new(),
+            loose_flags: 0,
+            end: 0,
+            executed: 0,
+            vector: 0,
+        }
+    }
+
+    /// VLEN.
+    #[must_use]
+    pub fn vlen(&self) -> u32 {
+        self.vlen
+    }
+
+    /// The configuration of the machine that keeps agnostic elements.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The state of the machine that keeps agnostic elements.
+    #[must_use]
+    pub fn hart(&self) -> &Hart {
+        &self.kept.machine.hart
+    }
+
+    /// Sets both machines to an initial state, with no code yet, which will come to slot `n`.
+    pub fn begin(&mut self, start: &Start, n: usize) {
+        let pc = slot(n) + STUB;
+        self.kept.reset(start, pc);
+        self.ones.reset(start, pc);
+        self.traps.clear();
+        self.whys.clear();
+        self.open.fill(Open::No);
+        self.sums.clear();
+        self.loose_flags = 0;
+        (self.trap_count, self.executed, self.vector) = (0, 0, 0);
+        self.end = pc;
+    }
+
+    /// Where code that is appended goes.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Puts code behind what is there.
+    pub fn append(&mut self, bytes: &[u8]) {
+        self.kept.write_code(self.end, bytes);
+        self.ones.write_code(self.end, bytes);
+        self.end += bytes.len() as u64;
+    }
+
+    /// Forgets code from an address on that has not been executed.
+    pub fn truncate(&mut self, end: u64) {
+        self.end = end;
+    }
+
+    /// Steps both machines until they come to the end of the code.
+    ///
+    /// # Errors
+    /// What makes the stream one not to compare; an instruction that would read agnostic elements has not
+    /// been executed.
+    pub fn advance(&mut self, watch: &mut impl Observer) -> Result<(), Violation> {
+        while self.kept.machine.hart.pc != self.end {
+            if self.executed >= MOST_INSNS {
+                return Err(Violation::Endless);
+            }
+            self.step(watch)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, watch: &mut impl Observer) -> Result<(), Violation> {
+        let kept = &mut self.kept.machine;
+        let pc = kept.hart.pc;
+        let inst = observe::next(&mut kept.hart);
+        let print = inst.as_ref().and_then(|inst| footprint(&self.config, inst, &kept.hart.v));
+        if let Some(print) = &print {
+            let (a, b) = (&kept.hart.v.regs, &self.ones.machine.hart.v.regs);
+            if print.reads.iter().any(|bits| differ(a, b, bits)) {
+                return Err(Violation::ReadsAgnostic { pc });
+            }
+        }
+        if self.loose_flags != 0 && inst.is_some_and(|inst| reads_flags(&inst)) {
+            return Err(Violation::ReadsAgnostic { pc });
+        }
+        let sum = inst.as_ref().and_then(|inst| sum::range(&kept.hart, inst));
+        if inst.is_some_and(|inst| leaves_choice(&kept.hart, &inst)) {
+            return Err(Violation::LeavesChoice { pc });
+        }
+        let (vl, vstart) = (kept.hart.v.vl, kept.hart.v.vstart);
+        watch.before(&kept.hart, inst.as_ref());
+        let stop = kept.engine.step(&mut kept.hart);
+        let trap = match stop {
+            Stop::Trap(trap) => Some(trap),
+            Stop::Budget => None,
+        };
+        watch.after(&kept.hart, inst.as_ref(), trap.as_ref());
+        let ones = &mut self.ones.machine;
+        let other = ones.engine.step(&mut ones.hart);
+        self.executed += 1;
+        self.vector += u64::from(inst.is_some_and(|i| i.op.is_vector()));
+        if other != stop || ones.hart.pc != kept.hart.pc {
+            return Err(Violation::Leaked { what: format!("what the instruction at {pc:#x} does") });
+        }
+        if let Some(trap) = trap {
+            let is_access = !matches!(
+                trap.cause,
+                Cause::IllegalInstruction
+                    | Cause::Breakpoint
+                    | Cause::EcallFromM
+                    | Cause::EcallFromS
+                    | Cause::EcallFromU
+            );
+            let inside = (SANDBOX..SANDBOX + SANDBOX_SIZE).contains(&trap.tval) || in_guard(trap.tval);
+            if is_access && !inside {
+                return Err(Violation::Escaped { pc, address: trap.tval });
+            }
+            self.trap_count += 1;
+            self.whys.push(trap.why);
+            self.traps.push([trap.cause as u64, trap.tval, pc, kept.hart.v.vstart]);
+            go_on(&mut kept.hart, &trap);
+            go_on(&mut ones.hart, &trap);
+        }
+        if let (Some(inst), Some(print)) = (&inst, &print) {
+            self.open_up(inst, print, vl, vstart, trap.is_some());
+            if let Some(sum) = sum.filter(|_| trap.is_none() && vstart < vl) {
+                self.open_sum(print, sum);
+            }
+        }
+        Ok(())
+    }
+
+    /// An unordered sum may be any value of a range.
+    fn open_sum(&mut self, print: &Footprint, sum: Sum) {
+        let Some(group) = print.writes.first() else { return };
+        let first = group.start / 8;
+        for byte in first..first + usize::from(sum.size) {
+            self.ones.machine.hart.v.regs[byte] = !self.kept.machine.hart.v.regs[byte];
+            self.open[byte] = Open::Sum(self.sums.len() as u8);
+        }
+        self.sums.push(sum);
+        // Inexact, underflow and overflow depend on the order.
+        self.loose_flags = 7;
+    }
+
+    /// Makes the machines differ in what the manual leaves open beyond keeping or ones.
+    fn open_up(&mut self, inst: &Inst, print: &Footprint, vl: u64, vstart: u64, trapped: bool) {
+        let kept = &self.kept.machine.hart.v;
+        let ones = &mut self.ones.machine.hart.v;
+        let vlen = self.vlen as usize;
+        let eew = print.eew as usize;
+        let mut free = |bits: Range<usize>| {
+            for bit in bits {
+                let mask = 1 << (bit % 8);
+                ones.regs[bit / 8] = ones.regs[bit / 8] & !mask | !kept.regs[bit / 8] & mask;
+            }
+        };
+        let mut kind = if eew == 1 { Open::Bits } else { Open::Element((eew / 8) as u8) };
+        match inst.op.class() {
+            // "any element in the tail of a mask result can also be written with the value the mask-producing
+            // operation would have calculated with vl=VLMAX".
+            _ if eew == 1 && !trapped && vstart < vl => {
+                for group in &print.writes {
+                    free(group.start + vl as usize..group.start + vlen);
+                }
+            }
+            // "allowed to update active destination elements past the element that causes trimming (but not
+            // past the original vector length)"; what comes behind `vstart` of a load that trapped will be
+            // loaded again.
+            Class::VectorLoad if trapped || kept.vl < vl => {
+                let first = if trapped { kept.vstart } else { kept.vl } as usize;
+                kind = Open::Bits;
+                for group in &print.writes {
+                    let body = first * eew..(vl as usize * eew).min(group.len());
+                    free(group.start + body.start.min(body.end)..group.start + body.end);
+                }
+            }
+            _ => {}
+        }
+        for group in &print.writes {
+            let bytes = group.start / 8..group.end / 8;
+            if kept.regs[bytes.clone()] == ones.regs[bytes.clone()] {
+                self.open[bytes].fill(Open::No);
+                continue;
+            }
+            for byte in bytes {
+                self.open[byte] = match (kept.regs[byte] == ones.regs[byte], self.open[byte]) {
+                    (true, _) => Open::No,
+                    // What was open before and has not been written is open as before.
+                    (false, Open::No) => kind,
+                    (false, before) => before,
+                };
+            }
+        }
+    }
+
+    /// The dumps, once a stream has come to its end.
+    ///
+    /// # Errors
+    /// If what the manual leaves open has changed anything but vector registers.
+    pub fn finish(&self) -> Result<Ran, Violation> {
+        let kept = self.kept.dump(&self.traps, self.trap_count, self.vlen);
+        let ones = self.ones.dump(&self.traps, self.trap_count, self.vlen);
+        let places = Places::new(self.vlen);
+        let open = places.v();
+        let leaked = (0..kept.len()).filter(|i| !open.contains(i)).find(|&i| kept[i] != ones[i]);
+        if let Some(at) = leaked {
+            return Err(Violation::Leaked { what: places.name(at) });
+        }
+        Ok(Ran {
+            vlen: self.vlen,
+            kept,
+            ones,
+            open: self.open.clone(),
+            sums: self.sums.clone(),
+            loose_flags: self.loose_flags,
+            whys: self.whys.clone(),
+            executed: self.executed,
+            vector: self.vector,
+        })
+    }
+
+    /// Runs a stream in slot `n`, instruction by instruction.
+    ///
+    /// # Errors
+    /// What makes the stream one not to compare.
+    pub fn run(&mut self, stream: &Stream, n: usize, watch: &mut impl Observer) -> Result<Ran, Violation> {
+        let code = stream.code(slot(n))?;
+        self.begin(&stream.init.start(self.vlen), n);
+        self.append(&code.bytes);
+        self.advance(watch)?;
+        self.finish()
+    }
+
+    /// Runs a stream in slot `n` as a program runs, block by block, and compares with what stepping gave.
+    ///
+    /// # Errors
+    /// Where the two differ.
+    pub fn check_blocks(&mut self, stream: &Stream, n: usize, stepped: &Ran) -> Result<(), Violation> {
+        let code = stream.code(slot(n))?;
+        let start = stream.init.start(self.vlen);
+        self.begin(&start, n);
+        self.kept.write_code(code.start, &code.bytes);
+        self.kept.write_code(code.end, &rvv_isa::Inst::new(Op::Ebreak).raw.to_le_bytes());
+        self.run_blocks(&code)?;
+        let words = self.kept.dump(&self.traps, self.trap_count, self.vlen);
+        match (0..words.len()).find(|&i| words[i] != stepped.kept[i]) {
+            None => Ok(()),
+            Some(i) => {
+                let name = Places::new(self.vlen).name(i);
+                let what = format!("{name}: {:#x} in blocks, {:#x} in steps", words[i], stepped.kept[i]);
+                Err(Violation::Engines { what })
+            }
+        }
+    }
+
+    fn run_blocks(&mut self, code: &Code) -> Result<(), Violation> {
+        let Machine { hart, engine, .. } = &mut self.kept.machine;
+        let limit = hart.instret + MOST_INSNS;
+        while hart.instret < limit {
+            match engine.run(hart, MOST_INSNS) {
+                Stop::Budget => {}
+                Stop::Trap(_) if hart.pc == code.end => return Ok(()),
+                Stop::Trap(trap) => {
+                    self.trap_count += 1;
+                    self.traps.push([trap.cause as u64, trap.tval, hart.pc, hart.v.vstart]);
+                    if self.traps.len() as u64 > MOST_INSNS {
+                        break;
+                    }
+                    go_on(hart, &trap);
+                }
+            }
+        }
+        Err(Violation::Endless)
+    }
+}
+
+/// Whether an instruction reads the accrued exception flags into a register.
+fn reads_flags(inst: &Inst) -> bool {
+    inst.op.class() == Class::Csr && inst.rd != 0 && [csr::FFLAGS, csr::FCSR].contains(&(inst.imm as u16))
+}
+
+/// Whether an instruction sets `vl` with VLMAX < AVL < 2*VLMAX, or keeps it under another VLMAX, which is reserved.
+fn leaves_choice(hart: &Hart, inst: &Inst) -> bool {
+    let bits = match inst.op {
+        Op::Vsetvli | Op::Vsetivli => inst.imm as u64,
+        Op::Vsetvl => hart.x[inst.rs2],
+        _ => return false,
+    };
+    let vlmax = |vtype: Vtype| u64::from(vtype.vlmax(hart.config.vlen));
+    let new = vlmax(Vtype::from_bits(bits));
+    match (inst.op, inst.rs1, inst.rd) {
+        (Op::Vsetivli, avl, _) => u64::from(avl) > new && u64::from(avl) < 2 * new,
+        (_, 0, 0) => hart.v.vtype.vill || new != vlmax(hart.v.vtype),
+        (_, 0, _) => false,
+        (_, rs1, _) => hart.x[rs1] > new && hart.x[rs1] < 2 * new,
+    }
+}
+
+/// Whether two register files differ in these bits.
+fn differ(a: &[u8], b: &[u8], bits: &Range<usize>) -> bool {
+    if bits.is_empty() {
+        return false;
+    }
+    let (first, last) = (bits.start / 8, (bits.end - 1) / 8);
+    if a[first..=last] == b[first..=last] {
+        return false;
+    }
+    bits.clone().any(|bit| (a[bit / 8] ^ b[bit / 8]) >> (bit % 8) & 1 != 0)
+}

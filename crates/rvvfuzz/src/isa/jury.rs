@@ -1,0 +1,83 @@
+//! One stream, or a pack of them, before the jury: `rvvsim` and a peer run the same ELF.
+
+use super::compare::{Difference, compare};
+use super::coverage::Watch;
+use super::inprocess::{Lab, Ran, Violation};
+use super::peers::{AskError, Peer, ask_here};
+use super::stream::Stream;
+use rvvsim::config::Agnostic;
+use std::path::Path;
+
+/// What a peer made of a stream.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The same as `rvvsim`.
+    Agrees,
+    /// These words are different.
+    Differs(Vec<Difference>),
+    /// It came to no answer: it crashed, hung, or stopped.
+    Died(String),
+}
+
+impl Verdict {
+    /// Whether all is well.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        matches!(self, Verdict::Agrees)
+    }
+}
+
+/// Why there is no verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum JuryError {
+    /// The stream is not one to compare.
+    #[error(transparent)]
+    Violation(#[from] Violation),
+    /// `rvvsim` has no answer, or the peer cannot be run at all.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+}
+
+/// The peer's verdict on a stream alone.
+///
+/// # Errors
+/// When the stream is not one to compare, or the peer does not even start.
+pub fn judge(lab: &mut Lab, peer: &Peer, stream: &Stream, folder: &Path) -> Result<Verdict, JuryError> {
+    let ran = lab.run(stream, 0, &mut Watch::default())?;
+    let here = ask_here(&[stream], peer.dress(), Agnostic::Undisturbed)?;
+    match peer.ask(&[stream], folder) {
+        Ok(there) => Ok(verdict(stream.vlen, &here[0], &there[0], &ran, peer)),
+        Err(AskError::Peer(rvv_peer::PeerError::Failed { why, .. })) => Ok(Verdict::Died(why)),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// The peer's verdict on each of a pack; the streams that it dies on are judged alone.
+///
+/// # Errors
+/// When `rvvsim` has no answer, or the peer does not even start.
+pub fn judge_pack(
+    lab: &mut Lab,
+    peer: &Peer,
+    pack: &[(&Stream, &Ran)],
+    folder: &Path,
+) -> Result<Vec<Verdict>, JuryError> {
+    let streams: Vec<&Stream> = pack.iter().map(|(stream, _)| *stream).collect();
+    let here = ask_here(&streams, peer.dress(), Agnostic::Undisturbed)?;
+    match peer.ask(&streams, folder) {
+        Ok(there) => Ok(pack
+            .iter()
+            .zip(here.iter().zip(&there))
+            .map(|((stream, ran), (ours, theirs))| verdict(stream.vlen, ours, theirs, ran, peer))
+            .collect()),
+        Err(AskError::Peer(rvv_peer::PeerError::Failed { .. })) => {
+            pack.iter().map(|(stream, _)| judge(lab, peer, stream, folder)).collect()
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+fn verdict(vlen: u32, ours: &[u64], theirs: &[u64], ran: &Ran, peer: &Peer) -> Verdict {
+    let differences = compare(vlen, ours, theirs, ran, peer.choice);
+    if differences.is_empty() { Verdict::Agrees } else { Verdict::Differs(differences) }
+}

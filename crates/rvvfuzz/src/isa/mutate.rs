@@ -1,0 +1,166 @@
+//! Changes streams: the instruction within its operand shape, an operand, or the steps; or splices two of them.
+
+use super::builder::{Builder, Pushed};
+use super::coverage::Watch;
+use super::generate::{self, Chooser, Options};
+use super::init::Init;
+use super::inprocess::{Lab, Ran, Violation};
+use super::layout::is_kept;
+use super::stream::{Flow, Step, Stream};
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use rvv_isa::{Class, Field, Inst, Op, RegFile, decode, encode};
+
+/// What the new stream is made of, in order.
+enum Piece {
+    /// A step as it is.
+    Keep(Step),
+    /// A new step around this instruction.
+    New(Op),
+}
+
+/// A changed stream, with what it did. Steps that have become impossible are left out.
+///
+/// # Errors
+/// What makes it useless; another change will do.
+pub fn mutate(
+    lab: &mut Lab,
+    parent: &Stream,
+    other: &Stream,
+    rng: &mut ChaCha8Rng,
+    options: &Options,
+    chooser: &Chooser,
+    watch: &mut Watch,
+) -> Result<(Stream, Ran), Violation> {
+    let mut init = parent.init;
+    let mut pieces: Vec<Piece> = parent.steps.iter().cloned().map(Piece::Keep).collect();
+    for _ in 0..rng.random_range(1..4) {
+        change(&mut pieces, &mut init, other, rng, options, chooser);
+    }
+    let mut builder = Builder::new(lab, init);
+    for piece in pieces {
+        if builder.len() >= 2 * options.length {
+            break;
+        }
+        let pushed = match piece {
+            Piece::Keep(step) => builder.push(step)?,
+            Piece::New(op) => generate::push_op(&mut builder, op, options, rng)?,
+        };
+        if pushed == Pushed::Full {
+            break;
+        }
+    }
+    let straight = builder.finish();
+    let mut jumping = straight.clone();
+    let fits = |f: &&Flow| f.at + f.over <= straight.steps.len();
+    jumping.flows = parent.flows.iter().filter(fits).copied().collect();
+    generate::finish(lab, jumping, straight, watch)
+}
+
+fn change(
+    pieces: &mut Vec<Piece>,
+    init: &mut Init,
+    other: &Stream,
+    rng: &mut ChaCha8Rng,
+    options: &Options,
+    chooser: &Chooser,
+) {
+    if pieces.is_empty() {
+        pieces.push(Piece::New(chooser.choose(options, rng)));
+        return;
+    }
+    let i = rng.random_range(0..pieces.len());
+    match rng.random_range(0..10) {
+        0 | 1 => {
+            if let Some(piece) = sibling(&pieces[i], rng) {
+                pieces[i] = piece;
+            }
+        }
+        2 | 3 => {
+            if let Some(piece) = operand(&pieces[i], rng) {
+                pieces[i] = piece;
+            }
+        }
+        4 => pieces.insert(i, Piece::New(chooser.choose(options, rng))),
+        5 => {
+            pieces.remove(i);
+        }
+        6 => {
+            let j = rng.random_range(0..pieces.len());
+            pieces.swap(i, j);
+        }
+        7 => {
+            if let Piece::Keep(step) = &pieces[i] {
+                let copy = step.clone();
+                pieces.insert(rng.random_range(0..=i), Piece::Keep(copy));
+            }
+        }
+        8 => {
+            // The head of this one, the tail of the other.
+            pieces.truncate(i);
+            let from = rng.random_range(0..=other.steps.len());
+            pieces.extend(other.steps[from..].iter().cloned().map(Piece::Keep));
+        }
+        _ if rng.random() => pieces[i] = Piece::New(chooser.choose(options, rng)),
+        _ => *init = Init::new(rng.random()),
+    }
+}
+
+/// Another instruction with the same operands: of the same step, if nothing was set up for it.
+fn sibling(piece: &Piece, rng: &mut ChaCha8Rng) -> Option<Piece> {
+    let Piece::Keep(step) = piece else { return None };
+    let inst = step.inst()?;
+    let info = inst.op.info();
+    let alike = |op: &Op| op.info().operands == info.operands && op.class() == info.class && *op != inst.op;
+    let all: Vec<Op> = Op::all().filter(alike).collect();
+    let op = *all.choose(rng)?;
+    if touches_memory(op) || matches!(op.class(), Class::System | Class::Csr | Class::VectorConfig) {
+        return Some(Piece::New(op));
+    }
+    let raw = encode(&Inst { op, ..inst }).ok()?;
+    replaced(step, raw)
+}
+
+/// The same instruction with another operand.
+fn operand(piece: &Piece, rng: &mut ChaCha8Rng) -> Option<Piece> {
+    let Piece::Keep(step) = piece else { return None };
+    let mut inst = step.inst()?;
+    let op = inst.op;
+    if touches_memory(op) || matches!(op.class(), Class::System | Class::Csr | Class::VectorConfig) {
+        return Some(Piece::New(op));
+    }
+    let operand = *op.info().operands.choose(rng)?;
+    let random = rng.random_range(0..32);
+    for field in operand.fields() {
+        match field {
+            Field::Rd => inst.rd = random,
+            Field::Rs1 => inst.rs1 = random,
+            Field::Rs2 => inst.rs2 = random,
+            Field::Rs3 => inst.rs3 = random,
+            Field::Rm => inst.rm = random % 8,
+            Field::Vm => inst.vm = !inst.vm,
+            Field::Imm => inst.imm ^= 1 << rng.random_range(0..12),
+            _ => {}
+        }
+    }
+    replaced(step, encode(&inst).ok()?)
+}
+
+fn replaced(step: &Step, raw: u32) -> Option<Piece> {
+    let back = decode(raw)?;
+    let to_x = |o: &&rvv_isa::Operand| o.fields().contains(&Field::Rd) && o.reg_file() == Some(RegFile::X);
+    let writes_x = back.op.base().info().operands.iter().find(to_x).is_some();
+    let odd = touches_memory(back.op) || super::stream::is_jump(back.op);
+    if odd || (writes_x && is_kept(back.rd)) {
+        return None;
+    }
+    Some(Piece::Keep(Step { main: Some(raw), ..step.clone() }))
+}
+
+/// Whether an instruction needs its address made anew.
+fn touches_memory(op: Op) -> bool {
+    matches!(op.class(), Class::Load | Class::Store | Class::Atomic | Class::VectorLoad | Class::VectorStore)
+        || op.name().starts_with("cbo.")
+        || op.name().starts_with("prefetch.")
+}

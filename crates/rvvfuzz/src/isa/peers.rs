@@ -1,0 +1,210 @@
+//! Who runs the ELFs: `rvvsim` itself, Spike, QEMU, or any command.
+
+use super::compare::Choice;
+use super::dump::Places;
+use super::layout::{DUMPS, RAM, RUNTIME};
+use super::runtime::{Dress, elf};
+use super::stream::{CodeError, Stream};
+use rvv_peer::{Ended, PeerError, run_keeping, signature};
+use rvvsim::config::Agnostic;
+use rvvsim::elf::Image;
+use rvvsim::linux::{Output, ProcessOptions};
+use rvvsim::{Config, Machine, Outcome};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// What kind of emulator a peer is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Spike: the bare dress, dumps by signature.
+    Spike(PathBuf),
+    /// QEMU user mode: the Linux dress, dumps on standard output.
+    Qemu(PathBuf),
+    /// A command in which `{elf}` stands for the file: the Linux dress, dumps on standard output.
+    Command(Vec<String>),
+}
+
+/// An emulator to compare with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Peer {
+    /// What it is called in reports and in the list of known differences.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// What it does with agnostic elements.
+    pub choice: Choice,
+    /// How long it may take for one ELF.
+    pub limit: Duration,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The peer did not do as it should.
+    #[error(transparent)]
+    Peer(#[from] PeerError),
+    /// A stream has no machine code.
+    #[error(transparent)]
+    Code(#[from] CodeError),
+    /// `rvvsim` did not come to the end of the ELF.
+    #[error("rvvsim: {0}")]
+    Here(String),
+}
+
+/// The instruction set that Spike needs to be what `rvvsim` is.
+#[must_use]
+pub fn spike_isa(vlen: u32) -> String {
+    let scalar = rvv_peer::SPIKE_ISA.trim_end_matches("_zvl128b");
+    format!("{scalar}_zvfh_zvfbfmin_zvfbfwma_zvbb_zvbc_zvkg_zvkned_zvknhb_zvksed_zvksh_zvl{vlen}b")
+}
+
+/// The `-cpu` that QEMU needs to be what `rvvsim` is.
+#[must_use]
+pub fn qemu_cpu(vlen: u32) -> String {
+    let on = "v zfh zfa zfbfmin zca zcd zcb zcmop zimop zba zbb zbc zbs zbkb zbkx zicond zicbom zicbop zicboz \
+              zihintpause zihintntl zawrs zacas zabha svinval zicntr zihpm zvfh zvfbfmin zvfbfwma zvbb zvbc zvkg \
+              zvkned zvknhb zvksed zvksh";
+    let mut cpu = format!("rv64,vlen={vlen},elen=64");
+    for name in on.split_whitespace() {
+        cpu += &format!(",{name}=true");
+    }
+    cpu
+}
+
+impl Peer {
+    /// Spike at this path.
+    #[must_use]
+    pub fn spike(path: &Path) -> Peer {
+        Peer {
+            name: "spike".into(),
+            kind: Kind::Spike(path.to_owned()),
+            choice: Choice::Kept,
+            limit: Duration::from_secs(20),
+        }
+    }
+
+    /// QEMU at this path.
+    #[must_use]
+    pub fn qemu(path: &Path) -> Peer {
+        Peer {
+            name: "qemu".into(),
+            kind: Kind::Qemu(path.to_owned()),
+            choice: Choice::Kept,
+            limit: Duration::from_secs(20),
+        }
+    }
+
+    /// The dress of its ELFs.
+    #[must_use]
+    pub fn dress(&self) -> Dress {
+        match self.kind {
+            Kind::Spike(_) => Dress::Bare,
+            _ => Dress::Linux,
+        }
+    }
+
+    /// Runs streams of one VLEN, all in one ELF, and returns their dumps. `folder` is for files of the exchange.
+    ///
+    /// # Errors
+    /// When the peer does not start, does not end well or in time, or gives too little.
+    pub fn ask(&self, streams: &[&Stream], folder: &Path) -> Result<Vec<Vec<u64>>, AskError> {
+        let vlen = streams.first().map_or(128, |s| s.vlen);
+        let path = folder.join("streams.elf");
+        let io = |source| PeerError::Io { path: path.clone(), source };
+        std::fs::write(&path, elf(streams, self.dress())?).map_err(io)?;
+        // QEMU runs no file that could not be run.
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).map_err(io)?;
+        let words = Places::new(vlen).words();
+        let all = match &self.kind {
+            Kind::Spike(program) => {
+                let mut command = Command::new(program);
+                command.arg(format!("--isa={}", spike_isa(vlen))).arg(format!("-m{RUNTIME:#x}:{RAM:#x}"));
+                signature(command, &path, &folder.join("signature"), words * streams.len(), self.limit)?
+            }
+            Kind::Qemu(program) => {
+                let mut command = Command::new(program);
+                command.arg("-cpu").arg(qemu_cpu(vlen)).arg(&path);
+                self.standard_output(command, words * streams.len())?
+            }
+            Kind::Command(words_of) => {
+                let place = |word: &String| word.replace("{elf}", &path.to_string_lossy());
+                let mut command = Command::new(place(&words_of[0]));
+                command.args(words_of[1..].iter().map(place));
+                self.standard_output(command, words * streams.len())?
+            }
+        };
+        Ok(all.chunks_exact(words).map(<[u64]>::to_vec).collect())
+    }
+
+    fn standard_output(&self, mut command: Command, words: usize) -> Result<Vec<u64>, PeerError> {
+        let run = run_keeping(&mut command, self.limit, 64 << 20)?;
+        let failed = |why: String| PeerError::Failed { program: command.get_program().into(), why };
+        if run.ended != Ended::Exited(0) {
+            let stderr = String::from_utf8_lossy(&run.stderr);
+            let stderr: String = stderr.lines().take(3).collect::<Vec<_>>().join("; ");
+            return Err(failed(format!("{:?} {stderr}", run.ended)));
+        }
+        if run.stdout.len() != 8 * words {
+            let got = run.stdout.len();
+            return Err(failed(format!("it wrote {got} bytes to its standard output, not {}", 8 * words)));
+        }
+        Ok(to_words(&run.stdout))
+    }
+}
+
+fn to_words(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes"))).collect()
+}
+
+/// The same on `rvvsim`, in process, with agnostic elements kept or overwritten.
+///
+/// # Errors
+/// When it does not come to an end.
+pub fn ask_here(streams: &[&Stream], dress: Dress, agnostic: Agnostic) -> Result<Vec<Vec<u64>>, AskError> {
+    let vlen = streams.first().map_or(128, |s| s.vlen);
+    let bytes = elf(streams, dress)?;
+    let failed = |e: String| AskError::Here(e);
+    let image = Image::parse(&bytes).map_err(|e| failed(e.to_string()))?;
+    let config = Config {
+        vlen,
+        mem: if dress == Dress::Bare { RAM } else { 256 << 20 },
+        max_insns: Some(200_000_000),
+        tail: agnostic,
+        mask: agnostic,
+        ..Config::default()
+    };
+    let words = Places::new(vlen).words();
+    let all = match dress {
+        Dress::Bare => {
+            let mut machine = Machine::bare(config, &image).map_err(|e| failed(e.to_string()))?;
+            ended(machine.run(None))?;
+            let at = (DUMPS - RUNTIME) as usize;
+            to_words(&machine.hart.ram.bytes()[at..at + 8 * words * streams.len()])
+        }
+        Dress::Linux => {
+            let options = ProcessOptions {
+                args: vec![b"streams".to_vec()],
+                stdout: Output::Capture,
+                output_limit: 64 << 20,
+                ..ProcessOptions::default()
+            };
+            let mut machine = Machine::user(config, &image, options).map_err(|e| failed(e.to_string()))?;
+            ended(machine.run(None))?;
+            let process = machine.process.as_ref().ok_or_else(|| failed("it is no process".into()))?;
+            to_words(process.stdout())
+        }
+    };
+    if all.len() != words * streams.len() {
+        return Err(failed(format!("{} words, not {}", all.len(), words * streams.len())));
+    }
+    Ok(all.chunks_exact(words).map(<[u64]>::to_vec).collect())
+}
+
+fn ended(outcome: Outcome) -> Result<(), AskError> {
+    match outcome {
+        Outcome::Exited(0) => Ok(()),
+        other => Err(AskError::Here(format!("the ELF did not end well: {other:?}"))),
+    }
+}
