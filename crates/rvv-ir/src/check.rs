@@ -183,8 +183,10 @@ impl Checker<'_> {
                 .fail(format!("`{}` is of type {is} and is assigned a value of type {has}", decl.name));
         }
         if self.counters.contains(&var) {
-            return self
-                .fail(format!("`{}` is the counter or vl of a loop and is assigned in it", decl.name));
+            return self.fail(format!(
+                "`{}` is the counter, vl or length of a loop and is assigned in it",
+                decl.name
+            ));
         }
         self.assigned.insert(var);
         Ok(())
@@ -313,6 +315,20 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// A loop's length is the same all through: its variables are not assigned in the body.
+    fn keep(&mut self, length: &Expr) {
+        match length {
+            Expr::Const(_) => {}
+            Expr::Var(var) => {
+                self.counters.insert(*var);
+            }
+            Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) => {
+                self.keep(a);
+                self.keep(b);
+            }
+        }
+    }
+
     fn stmt(&mut self, stmt: &Stmt) -> Result2 {
         match stmt {
             Stmt::Call(call) => self.call(call),
@@ -376,6 +392,7 @@ impl Checker<'_> {
                 }
                 self.counter(*index)?;
                 self.counter(*vl)?;
+                self.keep(length);
                 self.body(body, 0)?;
                 (self.assigned, self.counters) = (assigned, counters);
                 Ok(())
@@ -384,6 +401,7 @@ impl Checker<'_> {
                 self.expr(count)?;
                 let (assigned, counters) = (self.assigned.clone(), self.counters.clone());
                 self.counter(*index)?;
+                self.keep(count);
                 self.body(body, 0)?;
                 (self.assigned, self.counters) = (assigned, counters);
                 Ok(())

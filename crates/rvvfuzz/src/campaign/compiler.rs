@@ -1,0 +1,411 @@
+//! Compilers: what is there, and what each makes of a translation unit.
+
+use rvv_intrinsics::Extension;
+use rvv_ir::Program;
+use rvv_ir::c::{COptions, emit};
+use rvv_peer::{Ended, run_keeping};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// What kind of compiler it is: how it is asked, how its complaints read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// gcc
+    Gcc,
+    /// clang
+    Clang,
+    /// `zig cc`, which is clang.
+    Zig,
+    /// A command of the user's.
+    Custom,
+    /// The direct lowering, which is built in.
+    Direct,
+}
+
+/// A compiler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    /// What to call it: `clang-22`.
+    pub name: String,
+    /// The version it gives: `22.1.8`.
+    pub version: String,
+    /// Its kind.
+    pub family: Family,
+    /// The command and its first arguments. In a custom one, `{c}` is the source, `{elf}` the result, `{flags}` the level and
+    /// `{march}` the instruction set.
+    pub command: Vec<String>,
+    /// `-fuse-ld=…`, where one is needed.
+    pub linker: Option<String>,
+}
+
+/// What a compiler made of a translation unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Built {
+    /// The ELF.
+    Elf(Vec<u8>),
+    /// It refused the program: its message.
+    Failed(String),
+    /// It crashed: its message.
+    Crashed(String),
+    /// It took too long, or too much memory.
+    TimedOut,
+    /// It does not know this: the name.
+    Unsupported(String),
+    /// It could not be run at all, or a file could not be written: not the program's fault.
+    Broken(String),
+}
+
+/// What a compiler may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Time for one translation unit.
+    pub time: Duration,
+    /// Address space, in bytes.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { time: Duration::from_secs(120), memory: 4 << 30 }
+    }
+}
+
+/// The names looked for on PATH.
+pub const USUAL: &[&str] = &[
+    "riscv64-linux-gnu-gcc-14.2",
+    "riscv64-linux-gnu-gcc-14",
+    "riscv64-linux-gnu-gcc-15",
+    "riscv64-linux-gnu-gcc-16",
+    "riscv64-linux-gnu-gcc",
+    "riscv64-unknown-elf-gcc",
+    "riscv64-unknown-linux-gnu-gcc",
+    "clang-17",
+    "clang-18",
+    "clang-19",
+    "clang-20",
+    "clang-21",
+    "clang-22",
+    "clang-23",
+    "clang-24",
+    "clang",
+    "zig",
+];
+
+impl Compiler {
+    /// The direct lowering.
+    pub fn direct() -> Compiler {
+        Compiler {
+            name: "direct".to_string(),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            family: Family::Direct,
+            command: Vec::new(),
+            linker: None,
+        }
+    }
+
+    /// Looks at a compiler: a path, or a name on PATH.
+    ///
+    /// # Errors
+    /// Why it cannot be used, in words.
+    pub fn find(name: &str) -> Result<Compiler, String> {
+        let is_zig = Path::new(name).file_name().is_some_and(|n| n.to_string_lossy().starts_with("zig"));
+        let ask = if is_zig { vec!["cc", "--version"] } else { vec!["--version"] };
+        let asked = run_keeping(Command::new(name).args(&ask), Duration::from_secs(20), 1 << 16)
+            .map_err(|e| e.to_string())?;
+        if asked.ended != Ended::Exited(0) {
+            return Err(format!("`{name} {}` failed: is it a compiler?", ask.join(" ")));
+        }
+        let text = String::from_utf8_lossy(&asked.stdout).into_owned();
+        let family =
+            match (is_zig, text.contains("clang"), text.contains("gcc") || text.contains("Free Software")) {
+                (true, ..) => Family::Zig,
+                (_, true, _) => Family::Clang,
+                (_, _, true) => Family::Gcc,
+                _ => {
+                    return Err(format!(
+                        "`{name}` says it is neither gcc nor clang; describe it in testbeds.toml"
+                    ));
+                }
+            };
+        let version = version_in(&text).ok_or_else(|| format!("`{name}` gives no version"))?;
+        let major: u32 = version.split('.').next().and_then(|m| m.parse().ok()).unwrap_or(0);
+        let least = if family == Family::Gcc { 14 } else { 17 };
+        if major < least {
+            return Err(format!(
+                "version {version} does not have the ratified RVV intrinsics; {least} is the first"
+            ));
+        }
+        let short =
+            Path::new(name).file_name().map_or(name.to_string(), |n| n.to_string_lossy().into_owned());
+        let mut command = vec![name.to_string()];
+        if is_zig {
+            command.push("cc".to_string());
+        }
+        let mut compiler = Compiler { name: short, version, family, command, linker: None };
+        compiler.choose_linker(major)?;
+        Ok(compiler)
+    }
+
+    /// clang finds its own lld under one of several names; another one's will do too.
+    fn choose_linker(&mut self, major: u32) -> Result<(), String> {
+        let mut linkers = vec![None];
+        if self.family == Family::Clang {
+            linkers = vec![Some(format!("lld-{major}")), Some("lld".to_string())];
+            linkers.extend((17..=24).rev().map(|n| Some(format!("lld-{n}"))));
+            linkers.push(None);
+        }
+        let probe = "#include <riscv_vector.h>\nvoid _start(void) { __riscv_vsetvl_e8m1(1); }\n";
+        let mut last = String::new();
+        for linker in linkers {
+            self.linker = linker;
+            match self.build_text(probe, "rv64gcv", &["-O0".to_string()], &Limits::default()) {
+                Built::Elf(_) => return Ok(()),
+                Built::Failed(why) | Built::Crashed(why) | Built::Unsupported(why) | Built::Broken(why) => {
+                    last = why
+                }
+                Built::TimedOut => last = "it did not end".to_string(),
+            }
+        }
+        Err(format!("it cannot make an RVV program: {}", last.lines().next().unwrap_or("no reason given")))
+    }
+
+    /// All usual compilers on PATH, without those that are another under a second name; and, for each
+    /// name that is there and cannot be used, why.
+    pub fn find_all() -> (Vec<Compiler>, Vec<(String, String)>) {
+        let mut found: Vec<Compiler> = Vec::new();
+        let mut refused = Vec::new();
+        for name in USUAL.iter().filter(|n| on_path(n).is_some()) {
+            match Compiler::find(name) {
+                Ok(c) if found.iter().any(|f| f.family == c.family && f.version == c.version) => {}
+                Ok(c) => found.push(c),
+                Err(why) => refused.push((name.to_string(), why)),
+            }
+        }
+        (found, refused)
+    }
+
+    /// The instruction set to ask for, so that all of these programs compile.
+    pub fn march(&self, programs: &[&Program]) -> String {
+        let march = rvv_ir::c::march(programs);
+        // Fractional types of groups exist only where the group fits.
+        let groups =
+            programs.iter().any(|p| p.calls().iter().any(|c| c.intrinsic.extension == Extension::Crypto));
+        if groups && self.family == Family::Clang { format!("{march}_zvl128b") } else { march }
+    }
+
+    /// Compiles programs into one ELF.
+    pub fn build(&self, programs: &[&Program], flags: &[String], limits: &Limits) -> Built {
+        if self.family == Family::Direct {
+            return match rvv_ir::elf::lower(programs) {
+                Ok(elf) => Built::Elf(elf),
+                Err(error) => Built::Failed(error.to_string()),
+            };
+        }
+        let text = emit(programs, &COptions::default());
+        self.build_text(&text, &self.march(programs), flags, limits)
+    }
+
+    /// The command line for these files.
+    pub fn command_line(&self, march: &str, flags: &[String], source: &Path, elf: &Path) -> Vec<String> {
+        let (source, elf) = (source.display().to_string(), elf.display().to_string());
+        if self.family == Family::Custom {
+            let flags = flags.join(" ");
+            let put = |word: &String| {
+                word.replace("{c}", &source)
+                    .replace("{elf}", &elf)
+                    .replace("{flags}", &flags)
+                    .replace("{march}", march)
+            };
+            return self.command.iter().map(put).collect();
+        }
+        let mut line = self.command.clone();
+        let add = |line: &mut Vec<String>, words: &[&str]| line.extend(words.iter().map(|w| w.to_string()));
+        match self.family {
+            Family::Zig => {
+                let features: Vec<&str> =
+                    march.trim_start_matches("rv64gcv").split('_').filter(|f| !f.is_empty()).collect();
+                let more: String = features.iter().map(|f| format!("+{f}")).collect();
+                add(&mut line, &["-target", "riscv64-freestanding-none"]);
+                line.push(format!("-mcpu=generic_rv64+m+a+f+d+c+v{more}"));
+                add(&mut line, &["-fno-sanitize=undefined"]);
+            }
+            Family::Clang => {
+                add(&mut line, &["--target=riscv64-linux-gnu", "-menable-experimental-extensions"]);
+                line.push(format!("-march={march}"));
+                add(&mut line, &["-mabi=lp64d"]);
+            }
+            _ => {
+                line.push(format!("-march={march}"));
+                add(&mut line, &["-mabi=lp64d"]);
+            }
+        }
+        line.extend(flags.iter().cloned());
+        add(&mut line, &["-ffreestanding", "-nostdlib", "-static", "-w", "-o", &elf, &source]);
+        if let Some(linker) = &self.linker {
+            line.push(format!("-fuse-ld={linker}"));
+        }
+        line
+    }
+
+    /// Compiles a text.
+    pub fn build_text(&self, text: &str, march: &str, flags: &[String], limits: &Limits) -> Built {
+        let folder = match tempfile::tempdir() {
+            Ok(folder) => folder,
+            Err(error) => return Built::Broken(format!("no temporary folder: {error}")),
+        };
+        let (source, elf) = (folder.path().join("p.c"), folder.path().join("p.elf"));
+        if let Err(error) = std::fs::write(&source, text) {
+            return Built::Broken(format!("{}: {error}", source.display()));
+        }
+        let line = self.command_line(march, flags, &source, &elf);
+        // The shell's ulimit: a compiler that eats memory must not take the machine with it.
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v \"$0\"; ulimit -c 0; exec \"$@\""]);
+        command.arg((limits.memory >> 10).to_string()).args(&line).current_dir(folder.path());
+        let run = match run_keeping(&mut command, limits.time, 1 << 20) {
+            Ok(run) => run,
+            Err(error) => return Built::Broken(error.to_string()),
+        };
+        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        match run.ended {
+            Ended::Exited(0) => match std::fs::read(&elf) {
+                Ok(bytes) => Built::Elf(bytes),
+                Err(_) => Built::Failed("it said it succeeded and left no ELF".to_string()),
+            },
+            Ended::TimedOut => Built::TimedOut,
+            Ended::Exited(126 | 127) => Built::Broken(said),
+            _ if is_crash(&said) => Built::Crashed(said),
+            Ended::Killed(signal) => Built::Crashed(format!("signal {signal}\n{said}")),
+            Ended::Exited(_) => match unsupported(&said) {
+                Some(name) => Built::Unsupported(name),
+                None => Built::Failed(said),
+            },
+        }
+    }
+}
+
+/// Where a command is, if it is on PATH.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        let path = PathBuf::from(name);
+        return path.is_file().then_some(path);
+    }
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(name)).find(|p| p.is_file())
+}
+
+/// The first thing that looks like a version: `14.2.0`.
+fn version_in(text: &str) -> Option<String> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '-' | '+' | '~' | ','))
+        .find(|w| {
+            w.split('.').count() >= 2
+                && w.split('.').all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))
+        })
+        .map(str::to_string)
+}
+
+/// An internal compiler error, in the words of gcc or clang.
+fn is_crash(said: &str) -> bool {
+    [
+        "internal compiler error",
+        "PLEASE submit a bug report",
+        "LLVM ERROR",
+        "Stack dump:",
+        "Assertion `",
+        "UNREACHABLE executed",
+        "fatal error: error in backend",
+    ]
+    .iter()
+    .any(|words| said.contains(words))
+}
+
+/// The name of an intrinsic, type or extension that the compiler does not have.
+fn unsupported(said: &str) -> Option<String> {
+    for line in said.lines() {
+        // clang: call to undeclared function '__riscv_x'; gcc: implicit declaration of function '__riscv_x';
+        // both: unknown type name 'vbfloat16m1_t'; extensions by `-march=`.
+        let unknown = [
+            "undeclared function",
+            "implicit declaration",
+            "unknown type name",
+            "use of undeclared identifier",
+        ];
+        if unknown.iter().any(|w| line.contains(w)) {
+            let name =
+                line.split(['\'', '‘', '’', '`']).find(|w| w.starts_with("__riscv_") || w.ends_with("_t"));
+            if let Some(name) = name {
+                return Some(name.to_string());
+            }
+        }
+        let arch = [
+            "unsupported -march",
+            "invalid arch name",
+            "requires the extension",
+            "requires target feature",
+            "extension 'z",
+            "unknown prefix",
+            "unsupported non-standard",
+            "unexpected ISA string",
+        ];
+        if arch.iter().any(|w| line.contains(w)) && line.contains("error") {
+            return Some(line.split("error: ").last().unwrap_or(line).to_string());
+        }
+        // Builtins that need an extension: gcc's words.
+        if line.contains("requires") && line.contains("ISA extension") {
+            return Some(line.split("error: ").last().unwrap_or(line).to_string());
+        }
+    }
+    None
+}
+
+/// What identifies a crash of a compiler: the line that says where.
+pub fn crash_site(said: &str) -> String {
+    for line in said.lines() {
+        if let Some((_, rest)) = line.split_once("internal compiler error: ") {
+            // `in expand_insn, at optabs.cc:8294`: the line number changes from version to version.
+            return rest.trim().to_string();
+        }
+        if let Some((_, rest)) = line.split_once("Assertion `") {
+            return format!("assertion {}", rest.trim());
+        }
+        if line.contains("LLVM ERROR") || line.contains("error in backend") {
+            return line.trim().to_string();
+        }
+    }
+    // clang's stack: the pass it was in.
+    let pass = said.lines().find(|l| l.contains("Running pass")).map(str::trim);
+    pass.or_else(|| said.lines().next()).unwrap_or("no message").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_compilers_say() {
+        for (text, version) in [
+            ("riscv64-linux-gnu-gcc-14 (Debian 14.2.0-19) 14.2.0\nCopyright", "14.2.0"),
+            ("Debian clang version 19.1.7 (3~deb12u1)\nTarget: x86_64", "19.1.7"),
+            ("clang version 21.1.0 (https://github.com/ziglang/zig-bootstrap 123)", "21.1.0"),
+        ] {
+            assert_eq!(version_in(text).as_deref(), Some(version));
+        }
+        assert_eq!(version_in("hello"), None);
+    }
+
+    #[test]
+    fn a_missing_intrinsic_is_no_failure_of_the_program() {
+        let clang = "p.c:3:5: error: call to undeclared function '__riscv_vfoo'; ISO C99 and later";
+        assert_eq!(unsupported(clang).as_deref(), Some("__riscv_vfoo"));
+        let gcc = "p.c:1:1: error: unknown type name ‘vbfloat16m1_t’";
+        assert_eq!(unsupported(gcc).as_deref(), Some("vbfloat16m1_t"));
+        assert_eq!(unsupported("p.c:1:1: error: expected ';'"), None);
+    }
+
+    #[test]
+    fn a_crash_is_known_by_its_place() {
+        let gcc = "during RTL pass: expand\np.c: In function 'f':\np.c:9:1: internal compiler error: in expand_fn_using_insn, at internal-fn.cc:268\n";
+        assert!(is_crash(gcc));
+        assert_eq!(crash_site(gcc), "in expand_fn_using_insn, at internal-fn.cc:268");
+    }
+}

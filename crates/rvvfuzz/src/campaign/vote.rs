@@ -1,0 +1,184 @@
+//! Who is wrong.
+//!
+//! The oracle says what each program must print, so a testbed is right or wrong by itself; the vote finds
+//! out whose fault it is, and keeps the oracle honest.
+
+use super::compiler::Family;
+use super::outcome::{Kind, Outcome};
+use super::testbed::Testbeds;
+use std::collections::BTreeMap;
+
+/// Who is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Culprit {
+    /// A compiler, by name and version.
+    Compiler(String),
+    /// An emulator, by name.
+    Emulator(String),
+    /// Everybody agrees against the oracle.
+    Oracle,
+    /// Every compiler refuses the program: the generator or the emitted C.
+    Generator,
+}
+
+impl std::fmt::Display for Culprit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Culprit::Compiler(name) | Culprit::Emulator(name) => f.write_str(name),
+            Culprit::Oracle => f.write_str("the oracle (every testbed agrees against it)"),
+            Culprit::Generator => f.write_str("the generator (every compiler refuses the program)"),
+        }
+    }
+}
+
+/// A fault, and on which testbeds it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whose.
+    pub culprit: Culprit,
+    /// Of what kind.
+    pub symptom: Kind,
+    /// The testbeds on which it shows.
+    pub testbeds: Vec<usize>,
+    /// The axes on which it comes and goes: "level", "VLEN", "agnostic elements", "vl choice", "emulator".
+    pub axes: Vec<&'static str>,
+    /// What the first of them said.
+    pub detail: String,
+}
+
+/// Judges the outcomes of one program on all testbeds; `None` where a testbed was not available.
+pub fn vote(testbeds: &Testbeds, outcomes: &[Option<Outcome>]) -> Vec<Verdict> {
+    let mut found: BTreeMap<(Culprit, Kind), Vec<usize>> = BTreeMap::new();
+    let at = |b: usize, r: usize| outcomes.get(testbeds.number(b, r)).and_then(Option::as_ref);
+    let passes = |b: usize, r: usize| at(b, r) == Some(&Outcome::Pass);
+    let compiler = |b: usize| {
+        let c = &testbeds.builds[b].compiler;
+        Culprit::Compiler(format!("{} ({})", c.name, c.version))
+    };
+    for b in 0..testbeds.builds.len() {
+        // A build is the same for all runs: the first says it.
+        let first = (0..testbeds.runs.len()).find_map(|r| at(b, r));
+        if let Some(kind) = first.map(Outcome::kind).filter(|k| k.is_build()) {
+            let all = (0..testbeds.runs.len()).map(|r| testbeds.number(b, r)).collect::<Vec<_>>();
+            match kind {
+                Kind::Unsupported => {}
+                Kind::BuildCrash => found.entry((compiler(b), kind)).or_default().extend(all),
+                _ if most_build(testbeds, &at) => found.entry((compiler(b), kind)).or_default().extend(all),
+                _ if kind == Kind::BuildFailure && nobody_builds(testbeds, &at) => {
+                    found.entry((Culprit::Generator, kind)).or_default().extend(all);
+                }
+                _ => {}
+            }
+            continue;
+        }
+        for r in 0..testbeds.runs.len() {
+            let Some(outcome) = at(b, r).filter(|o| **o != Outcome::Pass) else { continue };
+            let setup = testbeds.runs[r].setup;
+            let same_setup: Vec<usize> = (0..testbeds.runs.len())
+                .filter(|&other| testbeds.runs[other].setup == setup && at(b, other).is_some())
+                .collect();
+            let another_emulator_passes = same_setup.iter().any(|&other| passes(b, other));
+            let another_build_passes = (0..testbeds.builds.len())
+                .any(|other| other != b && same_setup.iter().any(|&r| passes(other, r)));
+            let culprit = if breaks_a_rule(outcome) {
+                // The emulator names the rule of the manual that the code breaks: the other ones are lenient.
+                compiler(b)
+            } else if another_emulator_passes {
+                Culprit::Emulator(testbeds.runs[r].emulator.name())
+            } else if another_build_passes {
+                compiler(b)
+            } else {
+                Culprit::Oracle
+            };
+            found.entry((culprit, outcome.kind())).or_default().push(testbeds.number(b, r));
+        }
+    }
+    let verdict = |((culprit, symptom), failing): ((Culprit, Kind), Vec<usize>)| {
+        let axes = axes(testbeds, outcomes, &culprit, &failing);
+        let first = failing.first().and_then(|&t| outcomes[t].as_ref());
+        let detail = first.map_or(String::new(), Outcome::detail);
+        Verdict { culprit, symptom, testbeds: failing, axes, detail }
+    };
+    found.into_iter().map(verdict).collect()
+}
+
+/// A trap that cites a rule of the manual: the code is wrong, whoever runs it.
+fn breaks_a_rule(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::RuntimeCrash(what) if what.contains("norm:"))
+}
+
+/// ⌈2n/3⌉ of the compilers' builds succeed.
+fn most_build<'o>(testbeds: &Testbeds, at: &impl Fn(usize, usize) -> Option<&'o Outcome>) -> bool {
+    let (mut n, mut good) = (0usize, 0usize);
+    for b in 0..testbeds.builds.len() {
+        if testbeds.builds[b].compiler.family == Family::Direct {
+            continue;
+        }
+        if let Some(outcome) =
+            (0..testbeds.runs.len()).find_map(|r| at(b, r)).filter(|o| o.kind() != Kind::Unsupported)
+        {
+            n += 1;
+            good += usize::from(!outcome.kind().is_build());
+        }
+    }
+    n > 0 && good >= (2 * n).div_ceil(3)
+}
+
+/// No compiler that supports the program builds it.
+fn nobody_builds<'o>(testbeds: &Testbeds, at: &impl Fn(usize, usize) -> Option<&'o Outcome>) -> bool {
+    (0..testbeds.builds.len())
+        .filter(|&b| testbeds.builds[b].compiler.family != Family::Direct)
+        .filter_map(|b| (0..testbeds.runs.len()).find_map(|r| at(b, r)))
+        .filter(|o| o.kind() != Kind::Unsupported)
+        .all(|o| o.kind().is_build())
+}
+
+/// The axes on which a fault comes and goes: a testbed that differs in that alone passes.
+fn axes(
+    testbeds: &Testbeds,
+    outcomes: &[Option<Outcome>],
+    culprit: &Culprit,
+    failing: &[usize],
+) -> Vec<&'static str> {
+    let runs = testbeds.runs.len();
+    let mut axes = Vec::new();
+    let passing: Vec<usize> = (0..outcomes.len()).filter(|&t| outcomes[t] == Some(Outcome::Pass)).collect();
+    let mut add = |name: &'static str, differs: &dyn Fn(usize, usize) -> bool| {
+        if failing.iter().any(|&f| passing.iter().any(|&p| differs(f, p))) {
+            axes.push(name);
+        }
+    };
+    let (build, run) = (|t: usize| &testbeds.builds[t / runs], |t: usize| &testbeds.runs[t % runs]);
+    let same_run = |f: usize, p: usize| f % runs == p % runs;
+    let same_build = |f: usize, p: usize| f / runs == p / runs;
+    if matches!(culprit, Culprit::Compiler(_)) {
+        add("level", &|f, p| {
+            same_run(f, p) && build(f).compiler == build(p).compiler && build(f).flags != build(p).flags
+        });
+    }
+    add("compiler", &|f, p| same_run(f, p) && build(f).compiler != build(p).compiler);
+    add("emulator", &|f, p| {
+        same_build(f, p) && run(f).setup == run(p).setup && run(f).emulator != run(p).emulator
+    });
+    let (fs, ps) = (|t: usize| run(t).setup, |t: usize| run(t).setup);
+    let same_emulator = |f: usize, p: usize| same_build(f, p) && run(f).emulator == run(p).emulator;
+    add("VLEN", &|f, p| {
+        same_emulator(f, p)
+            && fs(f).vlen != ps(p).vlen
+            && fs(f).agnostic == ps(p).agnostic
+            && fs(f).vl == ps(p).vl
+    });
+    add("agnostic elements", &|f, p| {
+        same_emulator(f, p)
+            && fs(f).vlen == ps(p).vlen
+            && fs(f).agnostic != ps(p).agnostic
+            && fs(f).vl == ps(p).vl
+    });
+    add("vl choice", &|f, p| {
+        same_emulator(f, p)
+            && fs(f).vlen == ps(p).vlen
+            && fs(f).agnostic == ps(p).agnostic
+            && fs(f).vl != ps(p).vl
+    });
+    axes
+}
