@@ -1,6 +1,7 @@
 //! The `rvvfuzz` command.
 
 use clap::{Parser, Subcommand};
+use rvvfuzz::campaign::command::{bench, doctor, replay, report, run, show};
 use std::process::ExitCode;
 
 /// Fuzzing campaigns: random programs on rvvsim and its peers, compared.
@@ -8,16 +9,29 @@ use std::process::ExitCode;
 #[command(version, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
-    campaign: Campaign,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Campaign {
+enum Command {
+    Run(run::Command),
+    Doctor(doctor::Command),
+    Show(show::Command),
+    Replay(replay::Command),
+    Report(report::Command),
+    Bench(bench::Command),
     Isa(rvvfuzz::isa::command::Command),
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().campaign {
-        Campaign::Isa(command) => command.run(),
+    match Cli::parse().command {
+        // Verdicts go to the reducer from here, once there is one.
+        Command::Run(command) => command.run(None),
+        Command::Doctor(command) => command.run(),
+        Command::Show(command) => command.run(),
+        Command::Replay(command) => command.run(),
+        Command::Report(command) => command.run(),
+        Command::Bench(command) => command.run(),
+        Command::Isa(command) => command.run(),
     }
 }

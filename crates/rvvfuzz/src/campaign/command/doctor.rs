@@ -1,0 +1,94 @@
+//! `rvvfuzz doctor`.
+
+use super::testbed_args::TestbedArgs;
+use super::{Done, exit};
+use crate::campaign::compiler::{Family, on_path};
+use crate::campaign::config::Settings;
+use crate::campaign::testbeds_file::EXAMPLE;
+use clap::Args;
+use std::process::ExitCode;
+
+/// What there is to test with, and what would add more.
+#[derive(Args, Debug)]
+pub struct Command {
+    #[command(flatten)]
+    testbeds: TestbedArgs,
+}
+
+impl Command {
+    /// Does what was asked for.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        exit(self.look())
+    }
+
+    fn look(&self) -> Done {
+        let mut notes = Vec::new();
+        let mut settings = Settings::default();
+        self.testbeds.apply(&mut settings, &mut |note| notes.push(note))?;
+        let testbeds = settings.testbeds()?;
+        println!("Compilers");
+        for c in &settings.compilers {
+            let more = match (c.family.as_str(), &c.linker) {
+                ("direct", _) => "built in, no compiler needed".to_string(),
+                (_, Some(linker)) => format!("{}, linked by {linker}", c.command.join(" ")),
+                _ => c.command.join(" "),
+            };
+            println!("  {:<32} {:<10} {more}", c.name, c.version);
+        }
+        println!("Emulators");
+        for e in &settings.emulators {
+            let more = if e.command.is_empty() { "built in".to_string() } else { e.command.join(" ") };
+            println!("  {:<32} {:<10} {more}", e.name, e.version);
+        }
+        println!("Levels    {}", settings.levels.join(", "));
+        println!("Set-ups");
+        for run in &testbeds.runs {
+            println!("  {}", run.name());
+        }
+        println!(
+            "That is {} builds on {} runs: {} testbeds.",
+            testbeds.builds.len(),
+            testbeds.runs.len(),
+            testbeds.len()
+        );
+        if !notes.is_empty() {
+            println!("\nLeft out");
+            notes.iter().for_each(|note| println!("  {note}"));
+        }
+        println!("\nWhat would add more");
+        let has = |family: Family| testbeds.builds.iter().any(|b| b.compiler.family == family);
+        let mut lacking = false;
+        for (missing, hint) in [
+            (
+                !has(Family::Gcc),
+                "gcc 14 or later for riscv64: `tools/toolchains gcc-16`, or your distribution's cross compiler",
+            ),
+            (
+                !has(Family::Clang) && !has(Family::Zig),
+                "clang 17 or later with lld: `tools/toolchains clang-22`; without root `tools/toolchains ziglang`",
+            ),
+            (
+                !settings.emulators.iter().any(|e| e.name == "qemu"),
+                "QEMU's qemu-riscv64: `tools/toolchains qemu`",
+            ),
+            (
+                on_path("spike").is_none() && settings.emulators.iter().all(|e| e.name != "spike"),
+                "Spike with pk, a board by ssh, or any other command: describe it in testbeds.toml (--testbeds FILE)",
+            ),
+        ] {
+            if missing {
+                lacking = true;
+                println!("  {hint}");
+            }
+        }
+        if !lacking {
+            println!(
+                "  more versions of each compiler: the vote names the first bad one; `tools/toolchains` installs them"
+            );
+        }
+        println!("\nA testbeds.toml looks so:\n");
+        EXAMPLE.lines().for_each(|line| println!("  {line}"));
+        Ok(true)
+    }
+}

@@ -1,0 +1,54 @@
+//! The commands of campaigns: `run`, `doctor`, `show`, `replay`, `report`, `bench`.
+
+pub mod bench;
+pub mod doctor;
+pub mod replay;
+pub mod report;
+pub mod run;
+pub mod show;
+mod testbed_args;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Clean or not, or what keeps a command from going on, as a sentence.
+pub(super) type Done = Result<bool, String>;
+
+/// The exit code: 0 clean, 1 something was found, 2 it could not run.
+pub(super) fn exit(done: Done) -> ExitCode {
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(why) => {
+            eprintln!("rvvfuzz: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// `90`, `90s`, `5m`, `2h`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = "a time is a number and s, m or h: 90s";
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let unit = match unit {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        _ => return Err(wrong.into()),
+    };
+    let seconds = number.parse::<u64>().ok().and_then(|n| n.checked_mul(unit));
+    seconds.map(Duration::from_secs).ok_or_else(|| wrong.into())
+}
+
+/// A file written whole: under another name first, then moved.
+pub(super) fn write_file(path: &std::path::Path, text: &str) -> Result<(), String> {
+    if path == std::path::Path::new("-") {
+        use std::io::Write;
+        let mut out = std::io::stdout().lock();
+        return out
+            .write_all(text.as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(|e| format!("standard output: {e}"));
+    }
+    crate::isa::corpus::write_whole(path, text.as_bytes()).map_err(|e| e.to_string())
+}

@@ -1,0 +1,262 @@
+//! `rvvfuzz run`.
+
+use super::testbed_args::{TestbedArgs, still_there};
+use super::{Done, duration, exit};
+use crate::campaign::config::Settings;
+use crate::campaign::live::{self, LiveLine};
+use crate::campaign::run::{self, Event, Options, Progress, Reduce};
+use crate::campaign::store::{Store, StoreError};
+use crate::campaign::work::Campaign;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Random programs of RVV intrinsics, through every compiler and emulator there is, judged.
+///
+/// Programs are written, compiled by every compiler at every level, run on every emulator in every set-up, and held against
+/// what they must print. Whoever is wrong is named. The direct lowering and rvvsim are built in, so it needs nothing
+/// else; gcc 14 and later, clang 17 and later, zig and QEMU are used if they are on PATH (`rvvfuzz doctor`).
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rvvfuzz run --time 20s --report campaign.html
+  rvvfuzz run --time 30m --compilers riscv64-linux-gnu-gcc-14,clang-19 --levels -O0,-O3
+  rvvfuzz run --count 50000 --compilers none --store builtin.db
+  rvvfuzz run --time 2h --store builtin.db --resume
+  rvvfuzz run --intrinsics 'vfw*_rm' --policy rounding
+
+Ctrl-C finishes the batches at work and saves; a second one ends at once. Either way --resume goes on.
+It ends with 0 if nothing is wrong, 1 if there are verdicts, 2 if it could not run.")]
+pub struct Command {
+    /// Begin batches for this long: 90, 90s, 5m, 2h [default: 1m, if no --count is given]
+    #[arg(long, value_parser = duration)]
+    time: Option<Duration>,
+    /// Stop after so many programs
+    #[arg(long)]
+    count: Option<u64>,
+    /// The campaign's file
+    #[arg(long, default_value = "campaign.db", value_name = "FILE")]
+    store: PathBuf,
+    /// Go on with the campaign in the store, if there is one
+    #[arg(long)]
+    resume: bool,
+    /// Workers
+    #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
+    jobs: usize,
+    /// Leave this page at the end
+    #[arg(long, value_name = "HTML")]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    testbeds: TestbedArgs,
+    #[command(flatten)]
+    programs: ProgramArgs,
+}
+
+#[derive(Args, Debug)]
+struct ProgramArgs {
+    /// Everything random follows from it [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Operations of a program [default: 10]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    ops: Option<u16>,
+    /// Elements of data [default: 10]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=10000))]
+    len: Option<u16>,
+    /// Programs in a translation unit [default: 48]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    batch: Option<u16>,
+    /// Intrinsics by name, with * and ? [default: all]
+    #[arg(long, value_delimiter = ',')]
+    intrinsics: Option<Vec<String>>,
+    /// v, bf16, crypto [default: all]
+    #[arg(long, value_delimiter = ',')]
+    extension: Option<Vec<String>>,
+    /// explicit, explicit-policy, overloaded, overloaded-policy [default: all]
+    #[arg(long, value_delimiter = ',')]
+    category: Option<Vec<String>>,
+    /// Generation policies, in turn; `all` for all of them [default: default]
+    #[arg(long, value_delimiter = ',')]
+    policy: Option<Vec<String>>,
+    /// Orders of statements: each program comes in all of these [default: all-in,unit,random]
+    #[arg(long, value_delimiter = ',')]
+    schedules: Option<Vec<String>>,
+    /// Time for one build [default: 2m]
+    #[arg(long, value_parser = duration)]
+    build_time: Option<Duration>,
+    /// Mebibytes for one build [default: 4096]
+    #[arg(long)]
+    build_memory: Option<u64>,
+}
+
+impl ProgramArgs {
+    fn apply(&self, settings: &mut Settings) {
+        fn put<T: Clone>(to: &mut T, from: &Option<T>) {
+            if let Some(value) = from {
+                *to = value.clone();
+            }
+        }
+        put(&mut settings.seed, &self.seed);
+        put(&mut settings.ops, &self.ops.map(usize::from));
+        put(&mut settings.len, &self.len.map(usize::from));
+        put(&mut settings.batch, &self.batch.map(u64::from));
+        put(&mut settings.names, &self.intrinsics);
+        put(&mut settings.extensions, &self.extension);
+        put(&mut settings.categories, &self.category);
+        put(&mut settings.policies, &self.policy);
+        if settings.policies == ["all"] {
+            settings.policies = rvvgen::POLICIES.iter().map(|(name, ..)| name.to_string()).collect();
+        }
+        put(&mut settings.schedules, &self.schedules);
+        put(&mut settings.build_seconds, &self.build_time.map(|t| t.as_secs().max(1)));
+        put(&mut settings.build_memory, &self.build_memory);
+        // All schedules of a program are in one batch.
+        settings.batch = settings.batch.next_multiple_of(settings.schedules.len().max(1) as u64);
+    }
+}
+
+impl Command {
+    /// Does what was asked for; verdicts are given to `reducer`, if there is one.
+    #[must_use]
+    pub fn run(self, reducer: Option<&dyn Reduce>) -> ExitCode {
+        exit(self.campaign(reducer))
+    }
+
+    fn campaign(&self, reducer: Option<&dyn Reduce>) -> Done {
+        let mut line = LiveLine::default();
+        let (mut store, settings, campaign) = self.open(&mut line)?;
+        let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
+        let options = Options { jobs: self.jobs, time, count: self.count, batch: settings.batch, reducer };
+        println!("{}", heading(&settings, &campaign, store.path()));
+        let stop = stop_flag();
+        let result = run::run(&campaign, &mut store, &options, &stop, |event| match event {
+            Event::Progress(progress) => line.show(progress),
+            Event::Broken(testbed, why) => line.say(&format!("{testbed} does not work: {why}")),
+            Event::Verdict(id, program, v) => {
+                let first = v.detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
+                let axes =
+                    if v.axes.is_empty() { String::new() } else { format!(" [{}]", v.axes.join(", ")) };
+                line.say(&format!(
+                    "verdict {id}, program {program}: {}: {}{axes} {first}",
+                    v.culprit,
+                    v.symptom.name()
+                ));
+            }
+        });
+        line.end();
+        let progress = result.map_err(|e| e.to_string())?;
+        println!("{}", summary(&progress, &store)?);
+        if let Some(report) = &self.report {
+            super::report::write_html(&store, report)?;
+            println!("The report is {}.", report.display());
+        }
+        Ok(progress.verdicts == 0)
+    }
+
+    fn open(&self, line: &mut LiveLine) -> Result<(Store, Settings, Campaign), String> {
+        if self.resume {
+            match Store::resume(&self.store) {
+                Ok((store, settings)) => {
+                    let campaign = self.go_on(&settings, line)?;
+                    return Ok((store, settings, campaign));
+                }
+                // Nothing to go on with: from the beginning.
+                Err(StoreError::Empty { .. }) => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        let mut settings = Settings::default();
+        self.programs.apply(&mut settings);
+        self.testbeds.apply(&mut settings, &mut |note| line.say(&note))?;
+        let campaign = Campaign::new(&settings)?;
+        let names: Vec<String> = (0..campaign.testbeds.len()).map(|t| campaign.testbeds.name(t)).collect();
+        let store = Store::create(&self.store, &settings, &names).map_err(|e| e.to_string())?;
+        Ok((store, settings, campaign))
+    }
+
+    /// The stored campaign, if the command line does not ask for another.
+    fn go_on(&self, stored: &Settings, line: &mut LiveLine) -> Result<Campaign, String> {
+        let mut asked = stored.clone();
+        self.programs.apply(&mut asked);
+        if self.testbeds.is_empty() {
+            still_there(stored)?;
+        } else {
+            self.testbeds.apply(&mut asked, &mut |note| line.say(&note))?;
+        }
+        if let Some((field, was, is)) = stored.differences(&asked).first() {
+            return Err(format!(
+                "the campaign in {} was begun with other options: `{field}` is {was} there and {is} here; leave the \
+                 option out, or name another --store",
+                self.store.display()
+            ));
+        }
+        Campaign::new(stored)
+    }
+}
+
+/// Ctrl-C: the first finishes what was begun, the second ends at once.
+fn stop_flag() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    // A second handler would be refused; then the first one does.
+    let _ = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping: the batches at work are finished first; once more to end at once");
+    });
+    stop
+}
+
+fn heading(settings: &Settings, campaign: &Campaign, store: &std::path::Path) -> String {
+    let compilers: Vec<String> =
+        settings.compilers.iter().map(|c| format!("{} {}", c.name, c.version)).collect();
+    let emulators: Vec<String> =
+        campaign.testbeds.runs.iter().map(|r| r.emulator.name()).fold(Vec::new(), |mut all, e| {
+            if !all.contains(&e) {
+                all.push(e);
+            }
+            all
+        });
+    format!(
+        "seed {}, {} testbeds: {} builds ({}) on {} runs ({}); {} calls in {} programs a round; store {}",
+        settings.seed,
+        campaign.testbeds.len(),
+        campaign.testbeds.builds.len(),
+        compilers.join(", "),
+        campaign.testbeds.runs.len(),
+        emulators.join(", "),
+        campaign.calls(),
+        campaign.round(),
+        store.display()
+    )
+}
+
+fn summary(p: &Progress, store: &Store) -> Result<String, String> {
+    let mut text = format!(
+        "{} programs and {} checks in {} ({:.1} programs/s, {:.0} checks/s); {} of {} calls covered ({:.1} %)",
+        p.programs,
+        p.checks,
+        live::duration(p.seconds),
+        p.programs as f64 / p.seconds.max(0.001),
+        p.checks as f64 / p.seconds.max(0.001),
+        p.covered,
+        p.calls,
+        100.0 * p.covered as f64 / p.calls.max(1) as f64
+    );
+    let bugs = store.bugs().map_err(|e| e.to_string())?;
+    for bug in &bugs {
+        text += &format!("\n{:6} × {} (verdict {})", bug.verdicts.len(), bug.signature, bug.shown.id);
+    }
+    if bugs.iter().any(|b| b.shown.culprit_kind == "oracle") {
+        text += "\nTHE ORACLE IS SUSPECT: every testbed agrees against it.";
+    }
+    text += &match p.verdicts {
+        0 => "\nNothing is wrong.".to_string(),
+        n => format!("\n{n} verdicts: `rvvfuzz show --store {}` lists them.", store.path().display()),
+    };
+    Ok(text)
+}
