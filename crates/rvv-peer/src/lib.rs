@@ -1,6 +1,7 @@
 //! Runs other emulators, Spike and QEMU, as processes with a time limit.
 
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -76,6 +77,20 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Run, PeerError> {
 /// # Errors
 /// When it does not start.
 pub fn run_keeping(command: &mut Command, limit: Duration, most: u64) -> Result<Run, PeerError> {
+    run_child(command, limit, most, false)
+}
+
+/// As [`run_keeping`], in a process group of its own: ctrl-C is not for it, and when its time is up, what it started goes
+/// with it.
+///
+/// # Errors
+/// When it does not start.
+pub fn run_group(command: &mut Command, limit: Duration, most: u64) -> Result<Run, PeerError> {
+    command.process_group(0);
+    run_child(command, limit, most, true)
+}
+
+fn run_child(command: &mut Command, limit: Duration, most: u64, group: bool) -> Result<Run, PeerError> {
     let program = PathBuf::from(command.get_program());
     let failed = |source| PeerError::Start { program: program.clone(), source };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -89,6 +104,9 @@ pub fn run_keeping(command: &mut Command, limit: Duration, most: u64) -> Result<
         },
         None => {
             // It may have ended by itself just now; then there is nothing to kill.
+            if let (true, Some(pid)) = (group, rustix::process::Pid::from_raw(child.id() as i32)) {
+                let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+            }
             let _ = child.kill();
             let _ = child.wait();
             // What it started itself may live on and keep the pipes open, so they are not waited for.

@@ -3,7 +3,7 @@
 use rvv_intrinsics::Extension;
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit};
-use rvv_peer::{Ended, run_keeping};
+use rvv_peer::{Ended, run_group, run_keeping};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -263,7 +263,7 @@ impl Compiler {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -v \"$0\"; ulimit -c 0; exec \"$@\""]);
         command.arg((limits.memory >> 10).to_string()).args(&line).current_dir(folder.path());
-        let run = match run_keeping(&mut command, limits.time, 1 << 20) {
+        let run = match run_group(&mut command, limits.time, 1 << 20) {
             Ok(run) => run,
             Err(error) => return Built::Broken(error.to_string()),
         };

@@ -3,7 +3,7 @@
 use super::compiler::on_path;
 use rvv_isa::DisasmOptions;
 use rvv_oracle::VlChoice;
-use rvv_peer::{Ended, run_keeping};
+use rvv_peer::{Ended, run_group, run_keeping};
 use rvvsim::config::{Agnostic, VlChoice as SimVlChoice};
 use rvvsim::elf::Image;
 use rvvsim::linux::{Output, ProcessOptions};
@@ -236,7 +236,7 @@ fn run_command(elf: &[u8], only: Option<usize>, make: impl FnOnce(&std::path::Pa
     };
     let mut command = make(&file);
     command.args(only.map(|n| n.to_string()));
-    match run_keeping(&mut command, TIME, 64 << 20) {
+    match run_group(&mut command, TIME, 64 << 20) {
         Err(error) => broken(error.to_string()),
         Ok(run) => {
             let ending = match run.ended {

@@ -74,7 +74,9 @@ fn text(p: &Progress) -> String {
     if p.reducing > 0 {
         text += &format!(", reducing {}", p.reducing);
     }
-    if let Some(left) = p.left {
+    if p.left == Some(0.0) {
+        text += ", finishing";
+    } else if let Some(left) = p.left {
         text += &format!(", {} left", duration(left));
     }
     text

@@ -7,6 +7,7 @@ pub mod config;
 pub mod emulator;
 pub mod live;
 pub mod outcome;
+pub mod probe;
 pub mod query;
 pub mod report;
 pub mod run;

@@ -30,7 +30,7 @@ pub trait Reduce: Sync {
 pub struct Options<'a> {
     /// Workers.
     pub jobs: usize,
-    /// Batches begin for so long.
+    /// Batches begin for so long. Those at work then may take as long again, but no more than a minute.
     pub time: Option<Duration>,
     /// Programs `0..count`; without end if there is none.
     pub count: Option<u64>,
@@ -62,6 +62,9 @@ pub struct Progress {
     /// Seconds to go, if that is known.
     pub left: Option<f64>,
 }
+
+/// How long batches at work may go on when the time is up.
+const GRACE: Duration = Duration::from_secs(60);
 
 /// What is worth telling at once.
 pub enum Event<'a> {
@@ -159,12 +162,16 @@ pub fn run(
             let to_main = to_main.clone();
             let (queue, give_up) = (&queue, &give_up);
             scope.spawn(move || {
-                work(campaign, queue, &to_main, &|| {
+                let late =
+                    |grace: Duration| options.time.is_some_and(|t| begin.elapsed() >= t + grace.min(t));
+                let given_up = || give_up.load(Ordering::Relaxed);
+                let enough = || {
                     stop.load(Ordering::Relaxed)
-                        || give_up.load(Ordering::Relaxed)
-                        || options.time.is_some_and(|t| begin.elapsed() >= t)
+                        || given_up()
+                        || late(Duration::ZERO)
                         || campaign.all_dropped()
-                })
+                };
+                work(campaign, queue, &to_main, &enough, &|| given_up() || late(GRACE));
             });
         }
         let jobs = options.reducer.map(|reducer| {
@@ -274,11 +281,17 @@ impl Book<'_> {
     }
 }
 
-fn work(campaign: &Campaign, queue: &Mutex<Queue>, to_main: &Sender<Message>, enough: &dyn Fn() -> bool) {
+fn work(
+    campaign: &Campaign,
+    queue: &Mutex<Queue>,
+    to_main: &Sender<Message>,
+    enough: &dyn Fn() -> bool,
+    hurry: &dyn Fn() -> bool,
+) {
     while !enough() {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((first, count)) = next else { break };
-        let batch = guarded(campaign, first, count);
+        let Some(batch) = guarded(campaign, first, count, hurry) else { break };
         if to_main.send(Message::Batch(Box::new(batch))).is_err() {
             return;
         }
@@ -288,8 +301,8 @@ fn work(campaign: &Campaign, queue: &Mutex<Queue>, to_main: &Sender<Message>, en
 }
 
 /// A batch; a panic of ours is a verdict on the program that caused it, not the campaign's end.
-fn guarded(campaign: &Campaign, first: u64, count: u64) -> BatchRecord {
-    let attempt = |first, count| catch_unwind(AssertUnwindSafe(|| campaign.batch(first, count)));
+fn guarded(campaign: &Campaign, first: u64, count: u64, hurry: &dyn Fn() -> bool) -> Option<BatchRecord> {
+    let attempt = |first, count| catch_unwind(AssertUnwindSafe(|| campaign.batch(first, count, hurry)));
     if let Ok(batch) = attempt(first, count) {
         return batch;
     }
@@ -298,6 +311,7 @@ fn guarded(campaign: &Campaign, first: u64, count: u64) -> BatchRecord {
     for number in first..first + count {
         match attempt(number, 1) {
             Ok(one) => {
+                let one = one?;
                 whole.operations += one.operations;
                 whole.checks += one.checks;
                 whole.programs.extend(one.programs);
@@ -323,7 +337,7 @@ fn guarded(campaign: &Campaign, first: u64, count: u64) -> BatchRecord {
         }
     }
     whole.seconds = begin.elapsed().as_secs_f64();
-    whole
+    Some(whole)
 }
 
 fn reduce(

@@ -5,6 +5,7 @@ use super::compiler::{Built, Limits};
 use super::config::Settings;
 use super::emulator::Ending;
 use super::outcome::{Kind, Outcome};
+use super::probe::failing_runs;
 use super::store::{BatchRecord, ProgramRecord};
 use super::testbed::Testbeds;
 use super::testbeds_file::probe;
@@ -132,8 +133,17 @@ impl Campaign {
         case(&self.testbeds, number, program)
     }
 
-    /// Does a batch.
-    pub fn batch(&self, first: u64, count: u64) -> BatchRecord {
+    /// Tries every emulator on a small program; those that fail are dropped.
+    pub fn check_runs(&self) -> Vec<(String, String)> {
+        let mut record = BatchRecord::default();
+        for (r, why) in failing_runs(&self.testbeds) {
+            self.tell(Broken { testbed: self.testbeds.runs[r].name(), why }, Some((0, Some(r))), &mut record);
+        }
+        record.broken
+    }
+
+    /// Does a batch; `None` if `hurry` said to leave it.
+    pub fn batch(&self, first: u64, count: u64, hurry: &dyn Fn() -> bool) -> Option<BatchRecord> {
         let begin = Instant::now();
         let mut record = BatchRecord { first, count, ..BatchRecord::default() };
         let mut plain = Vec::new();
@@ -157,19 +167,19 @@ impl Campaign {
             }
         }
         for written in [plain, groups] {
-            self.judge(&written, &mut record);
+            self.judge(&written, &mut record, hurry)?;
         }
         record.programs.sort_by_key(|p| p.number);
         record.seconds = begin.elapsed().as_secs_f64();
-        record
+        Some(record)
     }
 
-    fn judge(&self, written: &[Written], record: &mut BatchRecord) {
+    fn judge(&self, written: &[Written], record: &mut BatchRecord, hurry: &dyn Fn() -> bool) -> Option<()> {
         if written.is_empty() {
-            return;
+            return Some(());
         }
         let cases: Vec<Case> = written.iter().map(|w| w.case.clone()).collect();
-        let table = self.outcomes(&cases, record);
+        let table = self.outcomes(&cases, record, hurry)?;
         let mut programs: Vec<ProgramRecord> = Vec::new();
         for (case, outcomes) in cases.iter().zip(table) {
             let judged = |o: &&Option<Outcome>| o.as_ref().is_some_and(|o| o.kind() != Kind::Unsupported);
@@ -193,6 +203,7 @@ impl Campaign {
             }
         }
         record.programs.extend(programs);
+        Some(())
     }
 
     /// The same program in another order must print the same; a fault that comes and goes with it has that axis.
@@ -239,11 +250,19 @@ impl Campaign {
     }
 
     /// As [`batch::run_all`], with times taken, and without what was dropped.
-    fn outcomes(&self, cases: &[Case], record: &mut BatchRecord) -> Vec<Vec<Option<Outcome>>> {
+    fn outcomes(
+        &self,
+        cases: &[Case],
+        record: &mut BatchRecord,
+        hurry: &dyn Fn() -> bool,
+    ) -> Option<Vec<Vec<Option<Outcome>>>> {
         let testbeds = &self.testbeds;
         let mut table = vec![vec![None; testbeds.len()]; cases.len()];
         let groups = cases.iter().any(Case::has_groups);
         for (b, build) in testbeds.builds.iter().enumerate() {
+            if hurry() {
+                return None;
+            }
             if self.is_dropped(b, None) {
                 continue;
             }
@@ -283,7 +302,7 @@ impl Campaign {
             }
         }
         self.find_always_failing(&mut table, record);
-        table
+        Some(table)
     }
 
     /// A build or run that fails everything while others do not says nothing about programs.

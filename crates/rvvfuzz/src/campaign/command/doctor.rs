@@ -4,6 +4,7 @@ use super::testbed_args::TestbedArgs;
 use super::{Done, exit};
 use crate::campaign::compiler::{Family, on_path};
 use crate::campaign::config::Settings;
+use crate::campaign::probe::drop_failing_runs;
 use crate::campaign::testbeds_file::EXAMPLE;
 use clap::Args;
 use std::process::ExitCode;
@@ -26,7 +27,8 @@ impl Command {
         let mut notes = Vec::new();
         let mut settings = Settings::default();
         self.testbeds.apply(&mut settings, &mut |note| notes.push(note))?;
-        let testbeds = settings.testbeds()?;
+        let mut testbeds = settings.testbeds()?;
+        drop_failing_runs(&mut testbeds, &mut |note| notes.push(note));
         println!("Compilers");
         for c in &settings.compilers {
             let more = match (c.family.as_str(), &c.linker) {

@@ -5,6 +5,7 @@ use super::{Done, exit};
 use crate::campaign::batch::{Case, run_all};
 use crate::campaign::config::Settings;
 use crate::campaign::outcome::Outcome;
+use crate::campaign::probe::drop_failing_runs;
 use crate::campaign::testbed::Testbeds;
 use crate::campaign::vote::vote;
 use crate::campaign::work;
@@ -44,7 +45,8 @@ impl Command {
         // The files first: a mistake in one is told at once.
         let programs = self.files.iter().map(|f| read(f)).collect::<Result<Vec<Program>, String>>()?;
         self.testbeds.apply(&mut settings, &mut |note| eprintln!("{note}"))?;
-        let testbeds = settings.testbeds()?;
+        let mut testbeds = settings.testbeds()?;
+        drop_failing_runs(&mut testbeds, &mut |note| eprintln!("{note}"));
         let mut clean = true;
         for (file, program) in self.files.iter().zip(programs) {
             let case = work::case(&testbeds, 0, program).map_err(|e| format!("{}: {e}", file.display()))?;

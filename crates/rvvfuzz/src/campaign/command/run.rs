@@ -22,9 +22,9 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  rvvfuzz run --time 20s --report campaign.html
+  rvvfuzz run --builtin --time 20s --report campaign.html
   rvvfuzz run --time 30m --compilers riscv64-linux-gnu-gcc-14,clang-19 --levels -O0,-O3
-  rvvfuzz run --count 50000 --compilers none --store builtin.db
+  rvvfuzz run --count 50000 --builtin --store builtin.db
   rvvfuzz run --time 2h --store builtin.db --resume
   rvvfuzz run --intrinsics 'vfw*_rm' --policy rounding
 
@@ -131,6 +131,9 @@ impl Command {
         let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
         let options = Options { jobs: self.jobs, time, count: self.count, batch: settings.batch, reducer };
         println!("{}", heading(&settings, &campaign, store.path()));
+        for (testbed, why) in campaign.check_runs() {
+            line.say(&format!("{testbed} does not work: {why}"));
+        }
         let stop = stop_flag();
         let result = run::run(&campaign, &mut store, &options, &stop, |event| match event {
             Event::Progress(progress) => line.show(progress),
@@ -255,6 +258,9 @@ fn summary(p: &Progress, store: &Store) -> Result<String, String> {
         text += "\nTHE ORACLE IS SUSPECT: every testbed agrees against it.";
     }
     text += &match p.verdicts {
+        0 if p.total == 0 => {
+            "\nNo batch was finished: give it more --time, or make batches smaller with --batch.".to_string()
+        }
         0 => "\nNothing is wrong.".to_string(),
         n => format!("\n{n} verdicts: `rvvfuzz show --store {}` lists them.", store.path().display()),
     };

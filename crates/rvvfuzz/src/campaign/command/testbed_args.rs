@@ -8,6 +8,9 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug, Default)]
 pub(super) struct TestbedArgs {
+    /// Only what is built in: the direct lowering and rvvsim
+    #[arg(long, conflicts_with_all = ["testbeds", "compilers", "qemu", "levels"])]
+    pub builtin: bool,
     /// A file that describes compilers and emulators; `rvvfuzz doctor` shows an example
     #[arg(long, value_name = "FILE")]
     pub testbeds: Option<PathBuf>,
@@ -28,8 +31,13 @@ pub(super) struct TestbedArgs {
 impl TestbedArgs {
     /// Nothing is said about testbeds.
     pub fn is_empty(&self) -> bool {
-        let TestbedArgs { testbeds, compilers, qemu, levels, vlen } = self;
-        testbeds.is_none() && compilers.is_none() && qemu.is_none() && levels.is_none() && vlen.is_none()
+        let TestbedArgs { builtin, testbeds, compilers, qemu, levels, vlen } = self;
+        !builtin
+            && testbeds.is_none()
+            && compilers.is_none()
+            && qemu.is_none()
+            && levels.is_none()
+            && vlen.is_none()
     }
 
     /// Puts the testbeds into the settings. What is left out, and why, is told by `note`.
@@ -62,7 +70,7 @@ impl TestbedArgs {
                 }
             }
             // A file with compilers says which.
-            None if file.compiler.is_empty() => {
+            None if file.compiler.is_empty() && !self.builtin => {
                 let (found, refused) = Compiler::find_all();
                 settings.compilers.extend(found.iter().map(CompilerSettings::from));
                 refused.iter().for_each(|(name, why)| note(format!("compiler `{name}` is left out: {why}")));
@@ -72,10 +80,12 @@ impl TestbedArgs {
         match self.qemu.as_deref() {
             Some("none") => {}
             Some(name) => settings.emulators.push(EmulatorSettings::qemu(name)?),
-            None if on_path("qemu-riscv64").is_some() => match EmulatorSettings::qemu("qemu-riscv64") {
-                Ok(qemu) => settings.emulators.push(qemu),
-                Err(why) => note(format!("QEMU is left out: {why}")),
-            },
+            None if !self.builtin && on_path("qemu-riscv64").is_some() => {
+                match EmulatorSettings::qemu("qemu-riscv64") {
+                    Ok(qemu) => settings.emulators.push(qemu),
+                    Err(why) => note(format!("QEMU is left out: {why}")),
+                }
+            }
             None => {}
         }
         settings.emulators.extend(file.emulator.iter().map(EmulatorSettings::from));
