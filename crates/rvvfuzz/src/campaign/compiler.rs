@@ -117,17 +117,18 @@ impl Compiler {
             return Err(format!("`{name} {}` failed: is it a compiler?", ask.join(" ")));
         }
         let text = String::from_utf8_lossy(&asked.stdout).into_owned();
-        let family =
-            match (is_zig, text.contains("clang"), text.contains("gcc") || text.contains("Free Software")) {
-                (true, ..) => Family::Zig,
-                (_, true, _) => Family::Clang,
-                (_, _, true) => Family::Gcc,
-                _ => {
-                    return Err(format!(
-                        "`{name}` says it is neither gcc nor clang; describe it in testbeds.toml"
-                    ));
-                }
-            };
+        // gcc under another name, `cc`, says only whose it is; so do many that are no compilers.
+        let gcc = text.contains("gcc") || text.contains("Free Software") && !text.contains("coreutils");
+        let family = match (is_zig, text.contains("clang"), gcc) {
+            (true, ..) => Family::Zig,
+            (_, true, _) => Family::Clang,
+            (_, _, true) => Family::Gcc,
+            _ => {
+                return Err(format!(
+                    "`{name}` says it is neither gcc nor clang; describe it in testbeds.toml"
+                ));
+            }
+        };
         let version = version_in(&text).ok_or_else(|| format!("`{name}` gives no version"))?;
         let major: u32 = version.split('.').next().and_then(|m| m.parse().ok()).unwrap_or(0);
         let least = if family == Family::Gcc { 14 } else { 17 };

@@ -169,6 +169,15 @@ pub struct Store {
     _lock: Option<File>,
 }
 
+impl Drop for Store {
+    fn drop(&mut self) {
+        if self._lock.is_some() {
+            // One file, which can be read where nothing may be written. If somebody reads it just now, it stays as it is.
+            let _ = self.db.pragma_update(None, "journal_mode", "delete");
+        }
+    }
+}
+
 /// The letter of an outcome.
 pub fn letter(kind: Option<Kind>) -> char {
     match kind {
