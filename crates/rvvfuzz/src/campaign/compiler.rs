@@ -372,9 +372,13 @@ pub fn crash_site(said: &str) -> String {
             return line.trim().to_string();
         }
     }
-    // clang's stack: the pass it was in.
-    let pass = said.lines().find(|l| l.contains("Running pass")).map(str::trim);
-    pass.or_else(|| said.lines().next()).unwrap_or("no message").to_string()
+    // clang's stack: the pass it was in, last of those around it. The function's name is the program's.
+    let pass = said.lines().rev().find_map(|l| l.split_once("Running pass").map(|(_, rest)| rest));
+    let name = pass.and_then(|p| p.split(['\'', '"']).find(|w| w.trim().len() > 1));
+    match name {
+        Some(name) => format!("in pass {}", name.trim()),
+        None => said.lines().next().unwrap_or("no message").to_string(),
+    }
 }
 
 #[cfg(test)]

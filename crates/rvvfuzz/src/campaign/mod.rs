@@ -4,5 +4,8 @@ pub mod batch;
 pub mod compiler;
 pub mod emulator;
 pub mod outcome;
+pub mod reduce;
+mod simplify;
 pub mod testbed;
+mod tidy;
 pub mod vote;
