@@ -164,7 +164,7 @@ pub struct LookOptions {
 
 /// Is the program portable?
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Is the program portable?")]
+#[command(next_help_heading = "Portability")]
 pub struct SweepOptions {
     /// Run the program at each VLEN of the list (128 to 4096 without one) under every --tail, --mask and
     /// --vl, and say on which of them its output, exit status or signal depends.
