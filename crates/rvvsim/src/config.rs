@@ -85,7 +85,11 @@ pub struct Config {
     pub vl: VlChoice,
     /// The reserved `vsetvli x0, x0`.
     pub vsetvl_x0: VsetvlX0,
-    /// Run the reserved vector encodings that common hardware runs.
+    /// Does not raise illegal instructions for two things that are reserved and that common hardware runs:
+    /// a vector register that is a source with two EEWs (norm:vreg_source_eew_rsv), each operand then reading it
+    /// with its own; and `vstart` past the largest element index of the `vtype` (norm:vstart_val_rsv), with which
+    /// no element is written. Whole-register instructions with `vstart` ≥ `evl`, and all else that is reserved,
+    /// trap as ever.
     pub lenient: bool,
     /// Scalar loads and stores need not be aligned; otherwise they trap.
     pub misaligned: bool,

@@ -105,7 +105,8 @@ pub struct MachineOptions {
     #[arg(long, env = "RVVSIM_VSETVL_X0", value_enum, default_value_t = X0::Vill)]
     pub vsetvl_x0: X0,
 
-    /// Run reserved vector encodings that common hardware runs, instead of trapping.
+    /// Run two things that are reserved and that common hardware runs, instead of trapping: a vector
+    /// register read with two element widths, and vstart past the last element.
     #[arg(long, env = "RVVSIM_LENIENT")]
     pub lenient: bool,
 
@@ -138,7 +139,8 @@ pub struct GuestOptions {
     #[arg(short = '0', long, value_name = "NAME")]
     pub argv0: Option<OsString>,
 
-    /// Seed of what Linux makes random (AT_RANDOM, getrandom); host randomness otherwise.
+    /// Seed of getrandom and AT_RANDOM. Without one, getrandom is the host's and AT_RANDOM always the
+    /// same.
     #[arg(long, env = "RVVSIM_SEED", value_name = "N")]
     pub seed: Option<u64>,
 
