@@ -69,6 +69,10 @@ struct Result<'a> {
     shown: Vec<usize>,
     /// Why each run ended, if there is more to say than how.
     why: Vec<Option<String>>,
+    /// Which runs came to no end of their own.
+    stopped: Vec<bool>,
+    /// The instructions that a run may take, if the user did not say.
+    limit: Option<u64>,
     distinct: Vec<Seen>,
     time: Duration,
 }
@@ -120,8 +124,8 @@ impl Sweep {
         }
         // With these it has hung: a loop that never gets to its end because of what vl it gets, say.
         let limit = remarks.instructions.saturating_mul(100).saturating_add(20_000_000);
-        let limit = Some(subject.config.max_insns.unwrap_or(limit));
-        let (again, _) = run(&plan[0], limit)?;
+        let most = Some(subject.config.max_insns.unwrap_or(limit));
+        let (again, _) = run(&plan[0], most)?;
         if let Some(d) = first.differences(&again).first() {
             return Err(format!(
                 "{}: two runs alike do not show the same, so there is nothing to compare ({}: {} and {})",
@@ -140,7 +144,7 @@ impl Sweep {
                     while !failed.load(Ordering::Relaxed) {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         let Some(choice) = plan.get(at) else { break };
-                        let ran = run(choice, limit);
+                        let ran = run(choice, most);
                         let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                         if let Err(message) = ran.and_then(|(seen, remarks)| kept.keep(at, seen, remarks)) {
                             kept.error.get_or_insert(message);
@@ -158,9 +162,10 @@ impl Sweep {
         if let Some(message) = kept.error {
             return Err(message);
         }
-        let Kept { shown, why, distinct, .. } = kept;
-        let time = start.elapsed();
-        Ok(Result { sweep: self, name: subject.name, bare, fed, seed, plan, shown, why, distinct, time })
+        let Kept { shown, why, stopped, distinct, .. } = kept;
+        let (sweep, name, time) = (self, subject.name, start.elapsed());
+        let limit = subject.config.max_insns.is_none().then_some(limit);
+        Ok(Result { sweep, name, bare, fed, seed, plan, shown, why, stopped, limit, distinct, time })
     }
 }
 
@@ -168,6 +173,7 @@ impl Sweep {
 struct Kept {
     shown: Vec<usize>,
     why: Vec<Option<String>>,
+    stopped: Vec<bool>,
     distinct: Vec<Seen>,
     bytes: usize,
     done: usize,
@@ -181,12 +187,14 @@ impl Kept {
         why[0] = remarks.why;
         let bytes = first.stdout.len() + first.stderr.len();
         let distinct = vec![first];
-        Kept { shown: vec![0; runs], why, distinct, bytes, done: 1, drawn: false, error: None }
+        let (shown, stopped) = (vec![0; runs], vec![false; runs]);
+        Kept { shown, why, stopped, distinct, bytes, done: 1, drawn: false, error: None }
     }
 
     fn keep(&mut self, at: usize, seen: Seen, remarks: Remarks) -> std::result::Result<(), String> {
         self.done += 1;
         self.why[at] = remarks.why;
+        self.stopped[at] = remarks.stopped;
         self.shown[at] = match self.distinct.iter().position(|d| *d == seen) {
             Some(same) => same,
             None => {

@@ -114,6 +114,10 @@ impl Result<'_> {
         if let Some(seed) = self.seed.filter(|_| !self.bare) {
             options.extend(["--seed".to_owned(), seed.to_string()]);
         }
+        // Who tries it should not have to wait for ever.
+        if let Some(limit) = self.limit.filter(|_| self.stopped[run]) {
+            options.extend(["--max-insns".to_owned(), limit.to_string()]);
+        }
         let mut words = vec!["rvvsim".to_owned()];
         let mut given = self.sweep.words.iter().skip(1).map(|w| shell(&w.to_string_lossy()));
         for word in given.by_ref() {
