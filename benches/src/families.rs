@@ -1,11 +1,11 @@
 //! The vector instructions by family, and how long each takes.
 
 use crate::{CODE, DATA, Program, looped_with};
+use rvv_asm::asm::Asm;
 use rvv_isa::{Inst, Lmul, Op, Sew, Vtype, csr};
 use rvvsim::elf::Image;
 use rvvsim::{Config, Machine, Outcome};
 use std::time::{Duration, Instant};
-use rvv_asm::asm::Asm;
 
 /// The vector lengths of the table.
 pub const VLENS: [u32; 2] = [128, 1024];

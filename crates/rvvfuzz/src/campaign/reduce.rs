@@ -86,7 +86,7 @@ impl Target {
     }
 
     /// Which of the candidates show the fault.
-    fn shows(&self, candidates: &[Program]) -> Vec<bool> {
+    pub fn shows(&self, candidates: &[Program]) -> Vec<bool> {
         let place = (self.run.setup.vlen, self.run.setup.vl);
         let cases: Vec<Option<Case>> = candidates
             .iter()
@@ -122,7 +122,8 @@ impl Target {
         }
     }
 
-    fn is_it(&self, outcome: &Outcome) -> bool {
+    /// Whether this is the fault.
+    pub fn is_it(&self, outcome: &Outcome) -> bool {
         outcome.kind() == self.symptom && site(outcome) == self.site
     }
 
@@ -175,14 +176,14 @@ impl Target {
 }
 
 /// Outcomes of cases on one testbed; `None` if it does not work.
-fn outcomes(build: &Build, run: &Run, cases: &[Case], limits: &Limits) -> Vec<Option<Outcome>> {
+pub fn outcomes(build: &Build, run: &Run, cases: &[Case], limits: &Limits) -> Vec<Option<Outcome>> {
     let testbeds = Testbeds { builds: vec![build.clone()], runs: vec![run.clone()] };
     let (table, _) = batch::run_all(&testbeds, cases, limits);
     table.into_iter().map(|mut row| row.pop().flatten()).collect()
 }
 
 /// What tells one crash from another.
-fn site(outcome: &Outcome) -> Option<String> {
+pub fn site(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::BuildCrash(said) => Some(crash_site(said)),
         Outcome::RuntimeCrash(what) => {
