@@ -89,6 +89,11 @@ pub const USUAL: &[&str] = &[
     "clang-23",
     "clang-24",
     "clang",
+    "zig-0.13",
+    "zig-0.14",
+    "zig-0.15",
+    "zig-0.16",
+    "zig-0.17",
     "zig",
 ];
 

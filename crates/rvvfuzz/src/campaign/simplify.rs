@@ -1,7 +1,7 @@
 //! Steps that make a program simpler. Each yields candidates; whether one still shows the fault, and still has a
 //! meaning, is the reducer's to find out.
 
-use super::tidy::{each_stmt, nodes, substitute, tidy, without};
+use super::tidy::{each_stmt, nodes, substitute, tidy, without, without_dead};
 use rvv_intrinsics::{Intrinsic, Policy, Role, Sem, Type, all, by_name};
 use rvv_ir::data::Init;
 use rvv_ir::{Arg, Call, Expr, Node, Program, Stmt, Var};
@@ -13,6 +13,7 @@ pub type Step = fn(&Program) -> Vec<Program>;
 
 /// All of them, the coarse ones first.
 pub const STEPS: &[(&str, Step)] = &[
+    ("dead code", drop_dead_code),
     ("statements", drop_statements),
     ("blocks", unwrap_blocks),
     ("functions", inline_functions),
@@ -23,6 +24,11 @@ pub const STEPS: &[(&str, Step)] = &[
     ("scalars", plainer_scalars),
 ];
 
+/// Without what has no effect.
+fn drop_dead_code(program: &Program) -> Vec<Program> {
+    without_dead(program).into_iter().filter(|p| p != program && !p.calls().is_empty()).collect()
+}
+
 /// Without half of the statements, a quarter of them, and so on to each alone.
 fn drop_statements(program: &Program) -> Vec<Program> {
     let nodes = nodes(program);
@@ -30,7 +36,10 @@ fn drop_statements(program: &Program) -> Vec<Program> {
     let mut size = nodes.len().div_ceil(2);
     while size > 0 {
         for chunk in nodes.chunks(size) {
-            found.extend(tidy(without(program, chunk)));
+            let whole = tidy(without(program, chunk));
+            // What nobody reads any more goes too, if it can; if not, it may be what matters.
+            found.extend(whole.as_ref().and_then(without_dead).filter(|p| Some(p) != whole.as_ref()));
+            found.extend(whole);
         }
         if size == 1 {
             break;

@@ -3,8 +3,8 @@
 use rvv_ir::{Arg, Expr, Function, Node, Program, Stmt, Var};
 use std::collections::HashSet;
 
-/// Takes out statements that read what is no longer assigned, then everything that has no effect:
-/// results nobody reads, empty blocks, buffers, parameters, variables and functions without use.
+/// Takes out statements that read what is no longer assigned, and declarations without use: buffers, parameters,
+/// variables, functions. A result that nobody reads stays: compilers stumble over those too.
 /// `None` if the program cannot be made whole.
 pub fn tidy(mut program: Program) -> Option<Program> {
     while let Err(error) = program.check() {
@@ -12,12 +12,18 @@ pub fn tidy(mut program: Program) -> Option<Program> {
             return None;
         }
     }
-    while drop_dead(&mut program) {}
     drop_functions(&mut program);
     drop_buffers(&mut program);
     drop_vars(&mut program);
     program.check().ok()?;
     Some(program)
+}
+
+/// Without anything that has no effect: results nobody reads, empty blocks.
+pub fn without_dead(program: &Program) -> Option<Program> {
+    let mut program = program.clone();
+    while drop_dead(&mut program) {}
+    tidy(program)
 }
 
 /// Every statement's place, those inside blocks too, in the order of the text.
