@@ -25,8 +25,17 @@ pub struct Bug<'b> {
     pub program: &'b Program,
     /// The guilty pass, where one was found.
     pub guilty: Option<Guilty>,
-    /// Whether other versions and levels show it: compiler, then one outcome per level.
-    pub versions: Vec<(String, Vec<(String, Option<Kind>)>)>,
+    /// Whether other versions and levels show it.
+    pub versions: Vec<Version>,
+}
+
+/// What one version of a compiler makes of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The compiler.
+    pub compiler: String,
+    /// For each level, the outcome; `None` if it could not be run.
+    pub levels: Vec<(String, Option<Kind>)>,
 }
 
 /// Tries the program on these compilers at these levels.
@@ -35,7 +44,7 @@ pub fn versions(
     program: &Program,
     compilers: &[Compiler],
     levels: &[Vec<String>],
-) -> Vec<(String, Vec<(String, Option<Kind>)>)> {
+) -> Vec<Version> {
     let place = (target.run.setup.vlen, target.run.setup.vl);
     let Ok(case) = Case::new(0, program.clone(), &[place]) else { return Vec::new() };
     let mut table = Vec::new();
@@ -47,7 +56,7 @@ pub fn versions(
                 outcomes(&build, &target.run, std::slice::from_ref(&case), &target.limits).pop().flatten();
             row.push((flags.join(" "), outcome.map(|o| o.kind())));
         }
-        table.push((format!("{} ({})", compiler.name, compiler.version), row));
+        table.push(Version { compiler: format!("{} ({})", compiler.name, compiler.version), levels: row });
     }
     table
 }
@@ -154,11 +163,11 @@ impl Bug<'_> {
     }
 
     fn version_table(&self, text: &mut String) {
-        let Some((_, first)) = self.versions.first() else { return };
+        let Some(first) = self.versions.first() else { return };
         let _ = writeln!(text, "## Versions and levels\n");
-        let levels: Vec<&str> = first.iter().map(|(level, _)| level.as_str()).collect();
+        let levels: Vec<&str> = first.levels.iter().map(|(level, _)| level.as_str()).collect();
         let _ = writeln!(text, "| compiler | {} |\n|---|{}", levels.join(" | "), "---|".repeat(levels.len()));
-        for (compiler, row) in &self.versions {
+        for Version { compiler, levels: row } in &self.versions {
             let cells: Vec<&str> = row.iter().map(|(_, kind)| kind.map_or("not run", Kind::name)).collect();
             let _ = writeln!(text, "| {compiler} | {} |", cells.join(" | "));
         }

@@ -134,43 +134,55 @@ impl Target {
         time: Duration,
         progress: &mut dyn FnMut(&Program),
     ) -> Option<Reduced> {
-        let end = Instant::now() + time;
-        let mut best = tidy(program.clone())?;
-        if self.shows(std::slice::from_ref(&best)) != [true] {
-            return None;
-        }
-        let mut tried = 0;
         // A crash takes the whole translation unit with it, so its candidates are tried one by one.
         let together = if self.symptom.is_build() { 1 } else { 24 };
-        loop {
-            let before = best.clone();
-            for (_, step) in STEPS {
-                loop {
-                    let mut candidates = step(&best);
-                    candidates.dedup();
-                    let mut better = None;
-                    for some in candidates.chunks(together) {
-                        if Instant::now() > end {
-                            return Some(Reduced { program: best, tried, complete: false });
-                        }
-                        tried += some.len();
-                        better = self.shows(some).iter().position(|s| *s).map(|i| some[i].clone());
-                        if better.is_some() {
-                            break;
-                        }
+        reduce_by(program, together, time, &mut |candidates| self.shows(candidates), progress)
+    }
+}
+
+/// The smallest program found in this time of which `shows` holds; it is asked about up to `together` at once.
+/// `None` if it does not hold of the program itself.
+pub fn reduce_by(
+    program: &Program,
+    together: usize,
+    time: Duration,
+    shows: &mut dyn FnMut(&[Program]) -> Vec<bool>,
+    progress: &mut dyn FnMut(&Program),
+) -> Option<Reduced> {
+    let end = Instant::now() + time;
+    let mut best = tidy(program.clone())?;
+    if shows(std::slice::from_ref(&best)) != [true] {
+        return None;
+    }
+    let mut tried = 0;
+    loop {
+        let before = best.clone();
+        for (_, step) in STEPS {
+            loop {
+                let mut candidates = step(&best);
+                candidates.dedup();
+                let mut better = None;
+                for some in candidates.chunks(together) {
+                    if Instant::now() > end {
+                        return Some(Reduced { program: renamed(best), tried, complete: false });
                     }
-                    match better {
-                        Some(program) => {
-                            best = program;
-                            progress(&best);
-                        }
-                        None => break,
+                    tried += some.len();
+                    better = shows(some).iter().position(|s| *s).map(|i| some[i].clone());
+                    if better.is_some() {
+                        break;
                     }
                 }
+                match better {
+                    Some(program) => {
+                        best = program;
+                        progress(&best);
+                    }
+                    None => break,
+                }
             }
-            if best == before {
-                return Some(Reduced { program: renamed(best), tried, complete: true });
-            }
+        }
+        if best == before {
+            return Some(Reduced { program: renamed(best), tried, complete: true });
         }
     }
 }
@@ -217,4 +229,50 @@ fn renamed(mut program: Program) -> Program {
         var.name = format!("{prefix}{i}");
     }
     program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rvv_oracle::{Options, evaluate};
+    use rvvgen::{Plan, Selection, Settings, Weights, generate};
+
+    /// A fault that shows wherever a family is called and the program has a meaning.
+    fn reduced(seed: u64, family: &str) -> Option<Reduced> {
+        let selection = Selection { names: vec![format!("{family}_*")], ..Selection::default() };
+        let plan = Plan::new(seed, &selection, 5, 128);
+        let weights = Weights::policy("control").unwrap_or_default();
+        let settings = Settings { selection: Selection::default(), weights, ..Settings::default() };
+        let generated = generate(&plan, seed, &settings).ok()?;
+        let mut shows = |candidates: &[Program]| {
+            let calls = |p: &Program| p.calls().iter().any(|c| c.intrinsic.family == family);
+            candidates.iter().map(|p| calls(p) && evaluate(p, &Options::new(128)).is_ok()).collect()
+        };
+        reduce_by(&generated.program, 24, Duration::from_secs(600), &mut shows, &mut |_| ())
+    }
+
+    #[test]
+    fn what_does_not_matter_goes_and_what_is_left_has_a_meaning() {
+        for (seed, family) in
+            [(1, "vmacc_vv"), (2, "vredsum_vs"), (3, "vrgather_vv"), (4, "vlseg3e32_v"), (5, "vmseq_vx")]
+        {
+            let Some(reduced) = reduced(seed, family) else { panic!("{family}: no program shows it") };
+            assert!(reduced.complete);
+            assert!(evaluate(&reduced.program, &Options::new(128)).is_ok());
+            // The call, its operands' loads, and nothing else.
+            let left = reduced.program.calls().len();
+            assert!(left <= 4, "{family}: {left} calls\n{}", reduced.program);
+            assert!(reduced.program.functions.is_empty(), "{}", reduced.program);
+            let again: Program = reduced.program.to_string().parse().unwrap();
+            assert_eq!(again, reduced.program);
+        }
+    }
+
+    #[test]
+    fn a_program_that_does_not_show_it_is_not_reduced() {
+        let plan = Plan::new(1, &Selection::default(), 3, 128);
+        let program = generate(&plan, 0, &Settings::default()).unwrap().program;
+        let never = &mut |c: &[Program]| vec![false; c.len()];
+        assert!(reduce_by(&program, 8, Duration::from_secs(9), never, &mut |_| ()).is_none());
+    }
 }

@@ -19,6 +19,7 @@ pub const STEPS: &[(&str, Step)] = &[
     ("functions", inline_functions),
     ("intrinsics", plainer_intrinsics),
     ("parameters", literal_params),
+    ("vl", literal_vl),
     ("lengths", shorter),
     ("data", plainer_data),
     ("scalars", plainer_scalars),
@@ -151,15 +152,16 @@ fn inline_functions(program: &Program) -> Vec<Program> {
     found
 }
 
+type Variants = HashMap<(&'static str, Type, Type), Vec<&'static Intrinsic>>;
+
 /// Intrinsics by family and type, for the plain one among its variants.
-static VARIANTS: LazyLock<HashMap<(&'static str, Type, Type), Vec<&'static Intrinsic>>> =
-    LazyLock::new(|| {
-        let mut map: HashMap<_, Vec<&'static Intrinsic>> = HashMap::new();
-        for i in all() {
-            map.entry((i.family, i.ty, i.ret)).or_default().push(i);
-        }
-        map
-    });
+static VARIANTS: LazyLock<Variants> = LazyLock::new(|| {
+    let mut map = Variants::new();
+    for i in all() {
+        map.entry((i.family, i.ty, i.ret)).or_default().push(i);
+    }
+    map
+});
 
 /// The unit-stride unmasked load or store of a type.
 static PLAIN: LazyLock<HashMap<(bool, Type), &'static Intrinsic>> = LazyLock::new(|| {
@@ -226,6 +228,24 @@ fn literal_params(program: &Program) -> Vec<Program> {
     }
     let each = program.params.iter().filter_map(|&(var, value)| literal(program, var, value));
     all.into_iter().chain(each).filter(|p| p != program).collect()
+}
+
+/// A vl that vsetvl or vsetvlmax gave becomes a literal.
+fn literal_vl(program: &Program) -> Vec<Program> {
+    let mut found = Vec::new();
+    for node in nodes(program) {
+        let Some(Stmt::Call(Call { dst: Some(dst), intrinsic, .. })) = node.find(program) else { continue };
+        if !matches!(intrinsic.sem, Sem::Setvl | Sem::Setvlmax) || node.function != program.functions.len() {
+            continue;
+        }
+        for literal in [1, 2, 4, 8, 16] {
+            let mut program = program.clone();
+            each_stmt(&mut program.main.body, &mut |s| substitute(s, *dst, &Expr::Const(literal)));
+            program.remove(&node);
+            found.extend(tidy(program));
+        }
+    }
+    found
 }
 
 /// Smaller constants where they count, smaller buffers.
