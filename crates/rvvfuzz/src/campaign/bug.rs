@@ -2,13 +2,13 @@
 
 use super::batch::{self, Case};
 use super::bisect::Guilty;
-use super::compiler::{Compiler, Family};
+use super::compiler::{Built, Compiler, Family, crash_site};
 use super::emulator::Emulator;
 use super::outcome::{Kind, Outcome};
 use super::reduce::{Target, outcomes};
 use super::testbed::Build;
 use super::triage::Signature;
-use rvv_ir::c::{COptions, Mode, emit};
+use rvv_ir::c::{COptions, Mode, emit, emit_function};
 use rvv_ir::{Expected, Program};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
@@ -120,9 +120,21 @@ impl Bug<'_> {
 
     /// A compiler's crash needs the shortest C; wrong code wants a program that says so itself.
     fn program_text(&self, text: &mut String, expected: Option<&Expected>) {
+        let target = self.target;
+        if target.symptom.is_build() {
+            let short = emit_function(self.program);
+            let compiler = &target.build.compiler;
+            let mut flags = target.build.flags.clone();
+            flags.push("-c".to_string());
+            let built = compiler.build_text(&short, &compiler.march(&[self.program]), &flags, &target.limits);
+            if matches!(&built, Built::Crashed(said) if Some(crash_site(said)) == target.site) {
+                let _ = writeln!(text, "## bug.c (compile with -c)\n\n```c\n{short}```\n");
+                return;
+            }
+        }
         let self_check = [expected.cloned().into_iter().collect::<Vec<_>>()];
         let options = match expected {
-            Some(_) if !self.target.symptom.is_build() => {
+            Some(_) if !target.symptom.is_build() => {
                 COptions { mode: Mode::SelfCheck(&self_check), libc: false }
             }
             _ => COptions::default(),
