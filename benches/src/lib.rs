@@ -1,7 +1,9 @@
 //! Guest programs for the benches, assembled here so that no compiler is needed.
 
+pub mod families;
+
 use rvv_asm::asm::Asm;
-use rvv_asm::elf_writer::ElfWriter;
+use rvv_asm::elf_writer::{ElfWriter, Segment};
 use rvv_isa::Op;
 
 const CODE: u64 = 0x8000_0000;
@@ -35,6 +37,18 @@ fn looped(
     set_up: impl FnOnce(&mut Asm),
     body: impl FnOnce(&mut Asm),
 ) -> Program {
+    looped_with(name, times, length, Vec::new(), set_up, body)
+}
+
+/// The same, with data.
+fn looped_with(
+    name: &'static str,
+    times: u64,
+    length: u64,
+    data: Vec<u8>,
+    set_up: impl FnOnce(&mut Asm),
+    body: impl FnOnce(&mut Asm),
+) -> Program {
     let mut a = Asm::new(CODE);
     set_up(&mut a);
     a.li(S0, times);
@@ -48,11 +62,9 @@ fn looped(
     let end = a.label_here();
     a.jump(end);
     let mut elf = ElfWriter::new(CODE);
-    elf.segment(CODE, a.finish(), 5)
-        .zeros(TOHOST, 4096)
-        .zeros(DATA, 1 << 16)
-        .symbol("tohost", TOHOST)
-        .symbol("fromhost", TOHOST + 8);
+    let data = Segment { vaddr: DATA, bytes: data, memsz: 1 << 20, flags: 6 };
+    elf.segment(CODE, a.finish(), 5).zeros(TOHOST, 4096).segments.push(data);
+    elf.symbol("tohost", TOHOST).symbol("fromhost", TOHOST + 8);
     Program { name, elf: elf.finish(), instructions: times * (length + 2) }
 }
 

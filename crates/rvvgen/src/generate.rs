@@ -199,7 +199,8 @@ impl Builder<'_> {
             let frm = self.rng.below(5) as u8;
             self.body.push(Stmt::SetFrm(frm));
         }
-        if let Some(var) = self.call(intrinsic, overloaded, 0) {
+        let result = self.call(intrinsic, overloaded, 0);
+        if let Some(var) = result.filter(|_| !self.rng.chance(weights.dead)) {
             self.store(var);
             if self.chance(weights.keep) {
                 // Used again at the end, after everything else: stored once more.

@@ -61,6 +61,8 @@ biases! {
     segments / Segments = "segments": 0.3,
     /// What a load leaves undisturbed comes from a load of any kind rather than a plain one.
     chain / Chain = "chain-loads": 0.3,
+    /// A result is not used at all: compilers stumble over dead code too.
+    dead / Dead = "dead": 0.03,
     /// A mask comes from a comparison rather than from memory.
     compare / Compare = "compare-masks": 0.4,
     /// A call's vl is smaller than the strip's, so that the tail is visible in what follows.

@@ -1,6 +1,7 @@
 //! Everything about a run that is a choice: one value, passed in.
 
 use rvv_isa::Isa;
+use std::fmt;
 
 /// What happens to agnostic elements. The manual (section "Vector Tail Agnostic and Vector Mask
 /// Agnostic") lets an implementation keep each one or overwrite it with ones, by any pattern.
@@ -18,6 +19,18 @@ pub enum Agnostic {
     Random(u64),
 }
 
+/// As `--tail` and `--mask` take it.
+impl fmt::Display for Agnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Agnostic::Undisturbed => f.write_str("undisturbed"),
+            Agnostic::Ones => f.write_str("ones"),
+            Agnostic::OnesToRegister => f.write_str("ones-to-register"),
+            Agnostic::Random(seed) => write!(f, "random:{seed}"),
+        }
+    }
+}
+
 /// Which `vl` a `vset{i}vl{i}` returns where VLMAX < AVL < 2·VLMAX leaves a choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum VlChoice {
@@ -28,6 +41,17 @@ pub enum VlChoice {
     Half,
     /// Anything between, seeded.
     Random(u64),
+}
+
+/// As `--vl` takes it.
+impl fmt::Display for VlChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VlChoice::Max => f.write_str("max"),
+            VlChoice::Half => f.write_str("half"),
+            VlChoice::Random(seed) => write!(f, "random:{seed}"),
+        }
+    }
 }
 
 /// What `vsetvli x0, x0` that would change VLMAX does. The manual reserves it.
@@ -61,7 +85,11 @@ pub struct Config {
     pub vl: VlChoice,
     /// The reserved `vsetvli x0, x0`.
     pub vsetvl_x0: VsetvlX0,
-    /// Run the reserved vector encodings that common hardware runs.
+    /// Does not raise illegal instructions for two things that are reserved and that common hardware runs:
+    /// a vector register that is a source with two EEWs (norm:vreg_source_eew_rsv), each operand then reading it
+    /// with its own; and `vstart` past the largest element index of the `vtype` (norm:vstart_val_rsv), with which
+    /// no element is written. Whole-register instructions with `vstart` ≥ `evl`, and all else that is reserved,
+    /// trap as ever.
     pub lenient: bool,
     /// Scalar loads and stores need not be aligned; otherwise they trap.
     pub misaligned: bool,

@@ -247,12 +247,16 @@ impl Hart {
     /// The misaligned, access or page fault of that access.
     #[inline(always)]
     pub fn load<T: Scalar>(&mut self, va: u64) -> Exec<T> {
-        if let Some(offset) = self.tlb.lookup(va, T::SIZE, Access::Load)
-            && let Some(value) = self.ram.read(offset)
-        {
-            return Ok(value);
+        match self.load_remembered(va) {
+            Some(value) => Ok(value),
+            None => self.load_slow(va, T::SIZE).map(T::from_u64),
         }
-        self.load_slow(va, T::SIZE).map(T::from_u64)
+    }
+
+    /// Loads a value by a translation that is remembered, if there is one.
+    #[inline(always)]
+    pub(crate) fn load_remembered<T: Scalar>(&self, va: u64) -> Option<T> {
+        self.ram.read(self.tlb.lookup(va, T::SIZE, Access::Load)?)
     }
 
     /// Stores a value.
@@ -261,17 +265,21 @@ impl Hart {
     /// The misaligned, access or page fault of that access. Then nothing was written.
     #[inline(always)]
     pub fn store<T: Scalar>(&mut self, va: u64, value: T) -> Exec {
-        if let Some(offset) = self.tlb.lookup(va, T::SIZE, Access::Store)
-            && self.ram.write(offset, value).is_some()
-        {
-            return Ok(());
+        match self.store_remembered(va, value) {
+            Some(()) => Ok(()),
+            None => self.store_slow(va, T::SIZE, value.to_u64()),
         }
-        self.store_slow(va, T::SIZE, value.to_u64())
+    }
+
+    /// Stores a value by a translation that is remembered, if there is one.
+    #[inline(always)]
+    pub(crate) fn store_remembered<T: Scalar>(&mut self, va: u64, value: T) -> Option<()> {
+        self.ram.write(self.tlb.lookup(va, T::SIZE, Access::Store)?, value)
     }
 
     #[cold]
     #[inline(never)]
-    fn load_slow(&mut self, va: u64, size: usize) -> Exec<u64> {
+    pub(crate) fn load_slow(&mut self, va: u64, size: usize) -> Exec<u64> {
         let value = self.load_unlogged(va, size)?;
         if let Some(log) = &mut self.log {
             log.load(va, size);
@@ -315,7 +323,7 @@ impl Hart {
 
     #[cold]
     #[inline(never)]
-    fn store_slow(&mut self, va: u64, size: usize, value: u64) -> Exec {
+    pub(crate) fn store_slow(&mut self, va: u64, size: usize, value: u64) -> Exec {
         if !va.is_multiple_of(size as u64) && !self.config.misaligned {
             return Err(Trap::new(Cause::StoreAddressMisaligned, va, "misaligned store"));
         }

@@ -84,8 +84,10 @@ fn writes(hart: &Hart, before: &Before, log: &CommitLog) -> Vec<(u32, String)> {
     if let Some(inst) = before.inst {
         match destination(&inst) {
             Some(RegFile::X) if inst.rd != 0 => {
-                let rd = inst.rd;
-                all.push((u32::from(rd) << 4, format!(" x{rd:<2} {:#018x}", hart.x[rd])));
+                let last = if inst.op == rvv_isa::Op::AmocasQ { inst.rd + 1 } else { inst.rd };
+                for rd in inst.rd..=last {
+                    all.push((u32::from(rd) << 4, format!(" x{rd:<2} {:#018x}", hart.x[rd])));
+                }
             }
             Some(RegFile::F) => {
                 let rd = inst.rd;

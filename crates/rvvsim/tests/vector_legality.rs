@@ -204,7 +204,9 @@ fn extensions_say_which_widths_there_are() {
         &isa("rv64gc_zve32f", 32),
         &[
             ("vle64.v", [8, 0, 10], "e32,m1", "vector_ls_ins_rsv"),
-            ("vl1re64.v", [8, 0, 10], "e32,m1", "vector_ls_ins_rsv"),
+            // EEW=min(VLEN*NFIELDS, EEW_encoded)
+            ("vl1re64.v", [8, 0, 10], "e32,m1", ""),
+            ("vl2re64.v", [8, 0, 10], "e32,m1", "vector_ls_ins_rsv"),
             ("vfwadd.vv", [8, 12, 16], "e32,m1", "V_fp_EEW_IEEE_nsupported_rsv"),
             ("vwadd.vv", [8, 12, 16], "e32,m1", "elen"),
         ],

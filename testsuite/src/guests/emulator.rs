@@ -164,12 +164,9 @@ impl Emulator {
             Emulator::Rvvsim(path) => {
                 let mut command = Command::new(path);
                 command.arg("--isa").arg(&isa).arg("--vlen").arg(vlen.to_string());
-                command.arg("--tail").arg(agnostic(freedom.tail)).arg("--mask").arg(agnostic(freedom.mask));
-                command.arg("--vl").arg(match freedom.vl {
-                    VlChoice::Max => "max".to_owned(),
-                    VlChoice::Half => "half".to_owned(),
-                    VlChoice::Random(seed) => format!("random:{seed}"),
-                });
+                command.arg("--tail").arg(freedom.tail.to_string());
+                command.arg("--mask").arg(freedom.mask.to_string());
+                command.arg("--vl").arg(freedom.vl.to_string());
                 command
             }
             Emulator::Qemu(path) => {
@@ -201,15 +198,6 @@ impl Emulator {
         };
         let remark = String::from_utf8_lossy(&run.stderr).trim().replace('\n', "; ");
         Ok(Observed { ending, stdout: run.stdout, remark })
-    }
-}
-
-fn agnostic(choice: Agnostic) -> String {
-    match choice {
-        Agnostic::Undisturbed => "undisturbed".to_owned(),
-        Agnostic::Ones => "ones".to_owned(),
-        Agnostic::OnesToRegister => "ones-to-register".to_owned(),
-        Agnostic::Random(seed) => format!("random:{seed}"),
     }
 }
 

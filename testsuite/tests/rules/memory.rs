@@ -277,6 +277,33 @@ fn whole_register_accesses_ignore_vtype_and_vl_and_check_vstart_against_evl() {
     }
 }
 
+/// "EEW is computed as EEW=min(VLEN*NFIELDS, EEW_encoded)": one register of 32 bits is one element of 32 bits,
+/// whatever the load encodes. Two of them would be an element of 64 bits, which Zve32x does not have.
+#[test]
+fn whole_register_loads_have_an_eew_that_fits_their_registers() {
+    let mut lab = Lab::isa(32, "rv64i_zve32x");
+    lab.x(10, DATA).put_at(DATA, &[1, 2, 3, 4, 5, 6, 7, 8]);
+    for (name, evl) in [("vl1re8.v", 4), ("vl1re16.v", 2), ("vl1re32.v", 1), ("vl1re64.v", 1)] {
+        lab.put(8, 32, 0, 0).put(9, 32, 0, 0).vstart(0);
+        lab.ok(ins(name).vd(8).rs1(10));
+        assert_eq!((lab.get(8, 32, 0), lab.get(9, 32, 0)), (0x0403_0201, 0), "{name}");
+        lab.vstart(evl);
+        lab.cites(ins(name).vd(8).rs1(10), "vector_ls_seg_wholereg_evl");
+    }
+    lab.vstart(0);
+    lab.ok(ins("vl2re32.v").vd(8).rs1(10));
+    assert_eq!(lab.gets(8, 32, 2), [0x0403_0201, 0x0807_0605]);
+    for name in ["vl2re64.v", "vl4re64.v", "vl8re64.v"] {
+        lab.cites(ins(name).vd(8).rs1(10), "vector_ls_ins_rsv");
+    }
+    let mut lab = Lab::isa(64, "rv64i_zve32x");
+    lab.x(10, DATA);
+    lab.cites(ins("vl1re64.v").vd(8).rs1(10), "vector_ls_ins_rsv");
+    let mut lab = Lab::isa(64, "rv64i_zve64x");
+    lab.x(10, DATA);
+    lab.ok(ins("vl1re64.v").vd(8).rs1(10));
+}
+
 #[test]
 fn segments_put_field_k_in_the_kth_group() {
     let mut lab = Lab::new(128);

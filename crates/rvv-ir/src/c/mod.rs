@@ -10,7 +10,7 @@ mod names;
 mod runtime;
 mod tables;
 
-use crate::{Buffer, BufferKind, Expected, Program, Stmt};
+use crate::{Buffer, BufferKind, Expected, Program, Stmt, Var};
 use body::Body;
 pub use march::march;
 use names::Names;
@@ -95,21 +95,7 @@ fn emit_program(out: &mut String, program: &Program, n: usize, prefix: &str, fil
         declare(out, buffer, name);
     }
     out.push('\n');
-    for (f, name) in program.functions.iter().zip(&globals.functions) {
-        let noinline = if f.inline { "" } else { "__attribute__((noinline)) " };
-        let ret = f.ret.map_or(Type::Void, |v| f.ty(v));
-        write!(out, "static {noinline}{ret} {name}(").unwrap();
-        let mut body = Body::new(program, &globals, f, file.clone());
-        let params: Vec<String> = f.params.iter().map(|&p| format!("{} {}", f.ty(p), body.name(p))).collect();
-        out.push_str(&if params.is_empty() { "void".into() } else { params.join(", ") });
-        out.push_str(")\n{\n");
-        body.variables(out, |v| !f.params.contains(&v));
-        body.statements(out, &f.body);
-        if let Some(ret) = f.ret {
-            writeln!(out, "    return {};", body.name(ret)).unwrap();
-        }
-        out.push_str("}\n\n");
-    }
+    emit_functions(out, program, &globals, file);
     let mut body = Body::new(program, &globals, &program.main, file.clone());
     writeln!(out, "static __attribute__((noinline)) void {prefix}program(void)\n{{").unwrap();
     body.variables(out, |_| true);
@@ -124,6 +110,66 @@ fn emit_program(out: &mut String, program: &Program, n: usize, prefix: &str, fil
     body.statements(out, &program.main.body);
     out.push_str("}\n\n");
     tables::output(out, program, n, prefix, &globals.buffers, mode);
+}
+
+/// The functions a program calls.
+fn emit_functions(out: &mut String, program: &Program, globals: &Globals, file: &Names) {
+    for (f, name) in program.functions.iter().zip(&globals.functions) {
+        let noinline = if f.inline { "" } else { "__attribute__((noinline)) " };
+        let ret = f.ret.map_or(Type::Void, |v| f.ty(v));
+        write!(out, "static {noinline}{ret} {name}(").unwrap();
+        let mut body = Body::new(program, globals, f, file.clone());
+        let params: Vec<String> = f.params.iter().map(|&p| format!("{} {}", f.ty(p), body.name(p))).collect();
+        out.push_str(&if params.is_empty() { "void".into() } else { params.join(", ") });
+        out.push_str(")\n{\n");
+        body.variables(out, |v| !f.params.contains(&v));
+        body.statements(out, &f.body);
+        if let Some(ret) = f.ret {
+            writeln!(out, "    return {};", body.name(ret)).unwrap();
+        }
+        out.push_str("}\n\n");
+    }
+}
+
+/// A program as a person would write it who only wants it compiled: one function, its parameters and buffers unknown, and
+/// nothing that runs it. For reports of compilers that crash.
+pub fn emit_function(program: &Program) -> String {
+    let mut out = String::from("#include <riscv_vector.h>\n\n");
+    runtime::float_bits(&mut out, &used_floats(&[program]));
+    let mut file = Names::new();
+    file.give("program");
+    let globals = Globals {
+        buffers: program.buffers.iter().map(|b| file.give(&b.name)).collect(),
+        functions: program.functions.iter().map(|f| file.give(&f.name)).collect(),
+    };
+    if sets_frm(program) {
+        out.push_str("void set_frm(unsigned long mode);\n");
+    }
+    for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
+        let (elem, len) = (buffer.elem, buffer.len.max(1));
+        match buffer.kind {
+            BufferKind::Const => declare(&mut out, buffer, name),
+            // As `declare` has them, so that the same statements fit.
+            _ if elem.is_float() => {
+                let bits = Elem::unsigned(elem.sew()).c_name();
+                writeln!(out, "extern union {{ {bits} bits[{len}]; {} f[{len}]; }} {name};", elem.c_name())
+                    .unwrap();
+            }
+            _ => writeln!(out, "extern {} {name}[{len}];", elem.c_name()).unwrap(),
+        }
+    }
+    out.push('\n');
+    emit_functions(&mut out, program, &globals, &file);
+    let main = &program.main;
+    let mut body = Body::new(program, &globals, main, file.clone());
+    let params: Vec<Var> = program.params.iter().map(|p| p.0).collect();
+    let list: Vec<String> = params.iter().map(|&p| format!("{} {}", main.ty(p), body.name(p))).collect();
+    let list = if list.is_empty() { "void".to_string() } else { list.join(", ") };
+    writeln!(out, "void program({list})\n{{").unwrap();
+    body.variables(&mut out, |v| !params.contains(&v));
+    body.statements(&mut out, &main.body);
+    out.push_str("}\n");
+    out
 }
 
 /// Comment lines of a program.

@@ -252,16 +252,7 @@ static void sum(const char *name, const void *buffer, size_t size, const uint8_t
 
 pub(super) fn helpers(out: &mut String, mode: Mode, libc: bool, floats: &[Elem]) {
     out.push_str(OPAQUE);
-    for e in floats {
-        let bits = Elem::unsigned(e.sew()).c_name();
-        let (name, ty) = (e.short(), e.c_name());
-        write!(
-            out,
-            "static inline {ty} {name}_bits({bits} bits)\n{{\n    {ty} x;\n    \
-             __builtin_memcpy(&x, &bits, sizeof x);\n    return x;\n}}\n\n"
-        )
-        .unwrap();
-    }
+    float_bits(out, floats);
     out.push_str(SET_FRM);
     out.push_str(if libc { LIBC_WRITE } else { SYSCALLS });
     match mode {
@@ -278,6 +269,20 @@ pub(super) fn helpers(out: &mut String, mode: Mode, libc: bool, floats: &[Elem])
             out.push_str(TEXT);
             out.push_str(SUM);
         }
+    }
+}
+
+/// Floats by their bits: a literal has no NaN payload.
+pub(super) fn float_bits(out: &mut String, floats: &[Elem]) {
+    for e in floats {
+        let bits = Elem::unsigned(e.sew()).c_name();
+        let (name, ty) = (e.short(), e.c_name());
+        write!(
+            out,
+            "static inline {ty} {name}_bits({bits} bits)\n{{\n    {ty} x;\n    \
+             __builtin_memcpy(&x, &bits, sizeof x);\n    return x;\n}}\n\n"
+        )
+        .unwrap();
     }
 }
 

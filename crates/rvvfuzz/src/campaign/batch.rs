@@ -1,12 +1,15 @@
 //! Many programs at once: one translation unit, one link, one run. What goes wrong is split until the
 //! guilty program stands alone.
 
-use super::compiler::{Built, Limits};
+use super::blame::{accused, lacking};
+use super::compiler::{Built, Family, Limits};
 use super::emulator::{Ending, Observed, Setup};
 use super::outcome::Outcome;
 use super::testbed::{Build, Run, Testbeds};
+use rvv_ir::c::{COptions, emit};
 use rvv_ir::{Expected, Program};
 use rvv_oracle::{EvalError, Options, VlChoice, evaluate};
+use std::collections::BTreeMap;
 
 /// A program and what it must print wherever it is run.
 #[derive(Clone, Debug)]
@@ -79,27 +82,48 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
             continue;
         }
         let programs: Vec<&Program> = these.iter().map(|&i| &cases[i].program).collect();
-        let (outcome, said) = match build.compiler.build(&programs, &build.flags, limits) {
+        let (built, said, text) = build_these(build, &programs, limits);
+        let outcome = match built {
             Built::Elf(elf) => {
                 parts.push(Part { cases: these, elf: Ok(elf) });
                 continue;
             }
             Built::Broken(why) => return Err(Broken { testbed: build.name(), why }),
-            Built::Failed(said) => (Outcome::BuildFailure(said.clone()), said),
-            Built::Crashed(said) => (Outcome::BuildCrash(said.clone()), said),
-            Built::Unsupported(what) => (Outcome::Unsupported(what), String::new()),
-            Built::TimedOut => (Outcome::BuildTimeout, String::new()),
+            Built::Failed(said) => Outcome::BuildFailure(said),
+            Built::Crashed(said) => Outcome::BuildCrash(said),
+            Built::Unsupported(what) => Outcome::Unsupported(what),
+            Built::TimedOut => Outcome::BuildTimeout,
         };
         if these.len() == 1 {
             parts.push(Part { cases: these, elf: Err(outcome) });
             continue;
         }
-        // The message may name a function of the guilty one; it is tried alone, the rest without it.
-        let named = named_in(&said, these.len());
-        if !named.is_empty() && named.len() < these.len() {
-            waiting.extend(named.iter().map(|&n| vec![these[n]]));
-            let rest = these.iter().enumerate().filter(|(n, _)| !named.contains(n)).map(|(_, &i)| i);
-            waiting.push(rest.collect());
+        let mut rest = these.clone();
+        if let Outcome::Unsupported(_) = outcome {
+            // It says which programs use what it does not have: they need not be tried alone.
+            for (n, what) in lacking(&said, &text) {
+                rest.retain(|&i| i != these[n]);
+                parts.push(Part { cases: vec![these[n]], elf: Err(Outcome::Unsupported(what)) });
+            }
+            if rest.len() == these.len() {
+                // Else it does not have an extension: programs that need the same go together.
+                let groups = by_march(build, &these, cases);
+                if groups.len() == 1 {
+                    parts.push(Part { cases: these, elf: Err(outcome) });
+                } else {
+                    waiting.extend(groups);
+                }
+                continue;
+            }
+            waiting.push(rest);
+            continue;
+        }
+        // The message may name the guilty ones; they are tried alone, the rest without them.
+        let accused = accused(&said, &text, these.len());
+        if !accused.is_empty() && accused.len() < these.len() {
+            rest.retain(|i| !accused.iter().any(|&n| these[n] == *i));
+            waiting.extend(accused.iter().map(|&n| vec![these[n]]));
+            waiting.push(rest);
         } else {
             let (left, right) = these.split_at(these.len() / 2);
             waiting.push(left.to_vec());
@@ -109,20 +133,24 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
     Ok(parts)
 }
 
-/// The programs whose functions a message names: `p12_program`.
-fn named_in(said: &str, count: usize) -> Vec<usize> {
-    let mut named = Vec::new();
-    for word in said.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-        let Some(rest) = word.strip_prefix('p') else { continue };
-        let Some((digits, _)) = rest.split_once('_') else { continue };
-        if let Ok(n) = digits.parse::<usize>()
-            && n < count
-            && !named.contains(&n)
-        {
-            named.push(n);
-        }
+/// Builds; what the compiler said, and of what text.
+fn build_these(build: &Build, programs: &[&Program], limits: &Limits) -> (Built, String, String) {
+    let compiler = &build.compiler;
+    if compiler.family == Family::Direct {
+        return (compiler.build(programs, &build.flags, limits), String::new(), String::new());
     }
-    named
+    let text = emit(programs, &COptions::default());
+    let (built, said) = compiler.build_saying(&text, &compiler.march(programs), &build.flags, limits);
+    (built, said, text)
+}
+
+/// Cases by the instruction set that they need.
+fn by_march(build: &Build, these: &[usize], cases: &[Case]) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for &i in these {
+        groups.entry(build.compiler.march(&[&cases[i].program])).or_default().push(i);
+    }
+    groups.into_values().collect()
 }
 
 /// Runs a part and judges each of its programs.
@@ -214,17 +242,4 @@ pub fn run_all(
         }
     }
     (table, broken)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_names_the_guilty_program() {
-        let said = "p.c: In function 'p12_program':\np.c:99:1: internal compiler error: in f, at x.cc:1";
-        assert_eq!(named_in(said, 20), [12]);
-        assert!(named_in(said, 5).is_empty());
-        assert!(named_in("p.c:3: error", 5).is_empty());
-    }
 }

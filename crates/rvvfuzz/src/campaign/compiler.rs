@@ -89,6 +89,11 @@ pub const USUAL: &[&str] = &[
     "clang-23",
     "clang-24",
     "clang",
+    "zig-0.13",
+    "zig-0.14",
+    "zig-0.15",
+    "zig-0.16",
+    "zig-0.17",
     "zig",
 ];
 
@@ -251,6 +256,30 @@ impl Compiler {
 
     /// Compiles a text.
     pub fn build_text(&self, text: &str, march: &str, flags: &[String], limits: &Limits) -> Built {
+        self.build_saying(text, march, flags, limits).0
+    }
+
+    /// Compiles a text; also what the compiler said, success or not.
+    pub fn build_saying(
+        &self,
+        text: &str,
+        march: &str,
+        flags: &[String],
+        limits: &Limits,
+    ) -> (Built, String) {
+        let mut said = String::new();
+        let built = self.build_into(text, march, flags, limits, &mut said);
+        (built, said)
+    }
+
+    fn build_into(
+        &self,
+        text: &str,
+        march: &str,
+        flags: &[String],
+        limits: &Limits,
+        told: &mut String,
+    ) -> Built {
         let folder = match tempfile::tempdir() {
             Ok(folder) => folder,
             Err(error) => return Built::Broken(format!("no temporary folder: {error}")),
@@ -269,6 +298,7 @@ impl Compiler {
             Err(error) => return Built::Broken(error.to_string()),
         };
         let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        told.clone_from(&said);
         match run.ended {
             Ended::Exited(0) => match std::fs::read(&elf) {
                 Ok(bytes) => Built::Elf(bytes),
@@ -321,7 +351,7 @@ fn is_crash(said: &str) -> bool {
 }
 
 /// The name of an intrinsic, type or extension that the compiler does not have.
-fn unsupported(said: &str) -> Option<String> {
+pub(super) fn unsupported(said: &str) -> Option<String> {
     for line in said.lines() {
         // clang: call to undeclared function '__riscv_x'; gcc: implicit declaration of function '__riscv_x';
         // both: unknown type name 'vbfloat16m1_t'; extensions by `-march=`.
@@ -373,9 +403,24 @@ pub fn crash_site(said: &str) -> String {
             return line.trim().to_string();
         }
     }
-    // clang's stack: the pass it was in.
-    let pass = said.lines().find(|l| l.contains("Running pass")).map(str::trim);
-    pass.or_else(|| said.lines().next()).unwrap_or("no message").to_string()
+    // clang's stack: the innermost function that is not about the crash itself.
+    for line in said.lines().filter(|l| l.starts_with(|c: char| c.is_ascii_digit())) {
+        if let Some((_, rest)) = line.split_once(" llvm::").or_else(|| line.split_once(" clang::")) {
+            let name = rest.split(['(', ' ', '<']).next().unwrap_or(rest);
+            if !["sys::", "CrashRecovery", "driver::"].iter().any(|w| name.starts_with(w))
+                && !line.contains("Running pass")
+            {
+                return format!("in {name}");
+            }
+        }
+    }
+    // Else the pass it was in, last of those around it. The function's name is the program's.
+    let pass = said.lines().rev().find_map(|l| l.split_once("Running pass").map(|(_, rest)| rest));
+    let name = pass.and_then(|p| p.split(['\'', '"']).find(|w| w.trim().len() > 1));
+    match name {
+        Some(name) => format!("in pass {}", name.trim()),
+        None => said.lines().next().unwrap_or("no message").to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -408,5 +453,10 @@ mod tests {
         let gcc = "during RTL pass: expand\np.c: In function 'f':\np.c:9:1: internal compiler error: in expand_fn_using_insn, at internal-fn.cc:268\n";
         assert!(is_crash(gcc));
         assert_eq!(crash_site(gcc), "in expand_fn_using_insn, at internal-fn.cc:268");
+        let clang = "PLEASE submit a bug report\nStack dump:\n0.\tProgram arguments: clang p.c\n\
+                     4.\tRunning pass 'RISC-V DAG->DAG Pattern Instruction Selection' on function '@f0'\n\
+                     0  libLLVM.so.22.1 0x00007fd5 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) + 58\n\
+                     5  libLLVM.so.22.1 0x00007fd5 llvm::SelectionDAGISel::LowerArguments(llvm::Function const&) + 6463\n";
+        assert_eq!(crash_site(clang), "in SelectionDAGISel::LowerArguments");
     }
 }

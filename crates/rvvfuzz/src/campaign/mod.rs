@@ -1,6 +1,9 @@
 //! Campaigns: programs of intrinsics, compiled by every compiler, run on every emulator, and judged.
 
 pub mod batch;
+pub mod bisect;
+mod blame;
+pub mod bug;
 pub mod command;
 pub mod compiler;
 pub mod config;
@@ -9,10 +12,14 @@ pub mod live;
 pub mod outcome;
 pub mod probe;
 pub mod query;
+pub mod reduce;
 pub mod report;
 pub mod run;
+mod simplify;
 pub mod store;
 pub mod testbed;
 pub mod testbeds_file;
+mod tidy;
+pub mod triage;
 pub mod vote;
 pub mod work;

@@ -182,3 +182,96 @@ fn axes(
     });
     axes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::compiler::Compiler;
+    use crate::campaign::emulator::{Agnosticism, Emulator, Setup};
+    use rvv_ir::Mismatch;
+    use rvv_oracle::VlChoice;
+
+    fn compiler(name: &str, family: Family) -> Compiler {
+        Compiler {
+            name: name.into(),
+            version: "1.0".into(),
+            family,
+            command: vec![name.into()],
+            linker: None,
+        }
+    }
+
+    /// The direct lowering, a gcc and a clang at two levels, on two emulators.
+    fn testbeds() -> Testbeds {
+        let compilers = [Compiler::direct(), compiler("gcc", Family::Gcc), compiler("clang", Family::Clang)];
+        let emulators = [Emulator::Rvvsim, Emulator::Command("other".into(), Vec::new())];
+        let setup = Setup { vlen: 128, agnostic: Agnosticism::Undisturbed, vl: VlChoice::Max };
+        Testbeds::cross(&compilers, &[vec!["-O0".into()], vec!["-O2".into()]], &emulators, &[setup])
+    }
+
+    /// Outcomes by build: direct, gcc -O0, gcc -O2, clang -O0, clang -O2; each on both emulators.
+    fn judge(outcomes: [[Outcome; 2]; 5]) -> Vec<(String, Kind, Vec<&'static str>)> {
+        let testbeds = testbeds();
+        let flat: Vec<Option<Outcome>> = outcomes.into_iter().flatten().map(Some).collect();
+        vote(&testbeds, &flat).into_iter().map(|v| (v.culprit.to_string(), v.symptom, v.axes)).collect()
+    }
+
+    fn pass() -> [Outcome; 2] {
+        [Outcome::Pass, Outcome::Pass]
+    }
+
+    fn wrong() -> [Outcome; 2] {
+        let wrong = Outcome::WrongOutput(Mismatch { buffer: 0, element: 0 });
+        [wrong.clone(), wrong]
+    }
+
+    #[test]
+    fn nothing_wrong_no_verdict() {
+        assert!(judge([pass(), pass(), pass(), pass(), pass()]).is_empty());
+    }
+
+    #[test]
+    fn one_compiler_alone_is_wrong_at_one_level() {
+        let found = judge([pass(), pass(), wrong(), pass(), pass()]);
+        assert_eq!(found, [("gcc (1.0)".to_string(), Kind::WrongOutput, vec!["level", "compiler"])]);
+    }
+
+    #[test]
+    fn the_same_elf_on_two_emulators_convicts_an_emulator() {
+        let [wrong, _] = wrong();
+        let bad = || [Outcome::Pass, wrong.clone()];
+        let found = judge([bad(), bad(), bad(), bad(), bad()]);
+        assert_eq!(found, [("other".to_string(), Kind::WrongOutput, vec!["emulator"])]);
+    }
+
+    #[test]
+    fn a_broken_rule_convicts_the_compiler_though_another_emulator_runs_it() {
+        let trap = Outcome::RuntimeCrash("signal 4: norm:vreg_source_eew_rsv: two EEWs".to_string());
+        let found = judge([pass(), pass(), pass(), pass(), [trap, Outcome::Pass]]);
+        assert_eq!(found[0].0, "clang (1.0)");
+        assert_eq!(found.len(), 1);
+    }
+
+    #[test]
+    fn all_against_the_oracle_make_it_suspect() {
+        let found = judge([wrong(), wrong(), wrong(), wrong(), wrong()]);
+        assert_eq!(found, [(Culprit::Oracle.to_string(), Kind::WrongOutput, vec![])]);
+    }
+
+    #[test]
+    fn refusing_a_program_needs_a_majority_to_be_a_bug_and_crashing_does_not() {
+        let both = |o: Outcome| [o.clone(), o];
+        let refused = || both(Outcome::BuildFailure("error".to_string()));
+        let crashed = || both(Outcome::BuildCrash("internal compiler error".to_string()));
+        let unknown = || both(Outcome::Unsupported("__riscv_vx".to_string()));
+        assert_eq!(judge([pass(), refused(), pass(), pass(), pass()])[0].0, "gcc (1.0)");
+        assert!(
+            judge([pass(), refused(), refused(), pass(), pass()]).is_empty(),
+            "two of four is no majority"
+        );
+        assert_eq!(judge([pass(), crashed(), crashed(), refused(), refused()])[0].1, Kind::BuildCrash);
+        assert!(judge([pass(), unknown(), unknown(), pass(), pass()]).is_empty());
+        let nobody = judge([pass(), refused(), refused(), refused(), refused()]);
+        assert_eq!(nobody[0].0, Culprit::Generator.to_string());
+    }
+}

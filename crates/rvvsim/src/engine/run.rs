@@ -51,6 +51,7 @@ impl Engine {
                     _ => count,
                 };
                 hart.instret += retired;
+                hart.retired_in_block = 0;
                 left -= retired;
                 let context_after = block.context_after;
                 let pc_after = match end {
@@ -91,7 +92,6 @@ impl Engine {
                     End::Anything => break,
                     End::Trap(_, trap) => {
                         hart.pc = pc_after;
-                        hart.retired_in_block = 0;
                         return Stop::Trap(trap);
                     }
                     End::Early(_) => {
@@ -100,7 +100,6 @@ impl Engine {
                     }
                 }
             }
-            hart.retired_in_block = 0;
             if std::mem::take(&mut hart.resync) || left == 0 {
                 return Stop::Budget;
             }
@@ -303,6 +302,7 @@ fn exec_block(h: &mut Hart, block: &Block) -> End {
                 return End::Anything;
             }
             Kind::Vector => {
+                h.retired_in_block = u32::from(u.insn);
                 let vinst = &block.vectors[usize::from(u.idx)];
                 if let Err(trap) = (vinst.run)(h, vinst) {
                     return End::Trap(u.insn, trap);
@@ -313,6 +313,7 @@ fn exec_block(h: &mut Hart, block: &Block) -> End {
                 continue;
             }
             Kind::VectorEnd => {
+                h.retired_in_block = u32::from(u.insn);
                 let vinst = &block.vectors[usize::from(u.idx)];
                 if let Err(trap) = (vinst.run)(h, vinst) {
                     return End::Trap(u.insn, trap);
@@ -349,13 +350,27 @@ fn sext32(v: u64) -> u64 {
 
 #[inline(always)]
 fn load<T: Scalar>(h: &mut Hart, u: &Uop) -> Exec<T> {
-    h.load(h.x[u.rs1].wrapping_add(u.imm as u64))
+    let va = h.x[u.rs1].wrapping_add(u.imm as u64);
+    if let Some(value) = h.load_remembered(va) {
+        return Ok(value);
+    }
+    // It may be a device that tells the time.
+    h.retired_in_block = u32::from(u.insn);
+    h.load_slow(va, T::SIZE).map(T::from_u64)
 }
 
 /// `None` when execution goes on.
 #[inline(always)]
 fn store<T: Scalar>(h: &mut Hart, u: &Uop, value: T) -> Option<End> {
-    match h.store(h.x[u.rs1].wrapping_add(u.imm as u64), value) {
+    let va = h.x[u.rs1].wrapping_add(u.imm as u64);
+    let stored = match h.store_remembered(va, value) {
+        Some(()) => Ok(()),
+        None => {
+            h.retired_in_block = u32::from(u.insn);
+            h.store_slow(va, T::SIZE, value.to_u64())
+        }
+    };
+    match stored {
         Ok(()) if !h.resync => None,
         Ok(()) => Some(End::Early(u.insn + 1)),
         Err(trap) => Some(End::Trap(u.insn, trap)),

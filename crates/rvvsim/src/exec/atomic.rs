@@ -219,6 +219,11 @@ fn amocas_q(h: &mut Hart, i: &Inst) -> Exec {
     let high_va = va + 8;
     let low = h.load::<u64>(va).map_err(as_store_fault)?;
     let high = h.load::<u64>(high_va).map_err(as_store_fault)?;
+    if let Some(log) = &mut h.log {
+        // It was one load, as Spike's log has it, too.
+        log.memory.clear();
+        log.load(va, 16);
+    }
     if [low, high] == pair(h, i.rd) {
         let [swap_low, swap_high] = pair(h, i.rs2);
         h.store(va, swap_low)?;

@@ -79,8 +79,9 @@ fn zero(h: &mut Hart, i: &Inst) -> Exec {
     let va = h.x[i.rs1];
     check_block(h, va, Access::Store)?;
     let block = va & !(BLOCK - 1);
-    for at in (0..BLOCK).step_by(8) {
-        h.store(block + at, 0u64)?;
+    // A log has the bytes one by one, as Spike's.
+    if h.log.is_some() {
+        return (0..BLOCK).try_for_each(|at| h.store(block + at, 0u8));
     }
-    Ok(())
+    (0..BLOCK).step_by(8).try_for_each(|at| h.store(block + at, 0u64))
 }

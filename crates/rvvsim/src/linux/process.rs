@@ -45,7 +45,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// From a seed, or the host's.
+    /// From a seed; without one, `AT_RANDOM` is always the same and `getrandom` the host's.
     pub fn new(seed: Option<u64>) -> Self {
         Random { state: seed.unwrap_or(0x7276_7673_696d), seeded: seed.is_some() }
     }

@@ -248,13 +248,10 @@ impl Hart {
         if !self.is_bare() {
             return;
         }
-        let before = self.csr.mstatus;
+        // Nothing for the log: `mstatus` reads as before, and the instruction that dirtied it has said so.
         self.csr.mstatus = self.mstatus() & !SD;
         self.fs_dirty = false;
         self.vs_dirty = false;
-        if self.csr.mstatus != before {
-            self.log_csr(csr::MSTATUS);
-        }
     }
 
     /// Notes in the log, if there is one, what a CSR now reads as.

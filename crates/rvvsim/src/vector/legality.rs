@@ -81,7 +81,7 @@ pub struct Shape {
     pub only_sew: Option<(u8, &'static str)>,
     /// The element group width in bits.
     pub egw: u32,
-    /// The EEW that a whole-register load encodes as a hint, in bits.
+    /// The EEW that a whole-register load encodes, in bits.
     pub encoded_eew: u32,
 }
 
@@ -381,8 +381,12 @@ pub fn check(config: &Config, inst: &Inst, vtype: Vtype, shape: &Shape) -> Resul
     if shape.egw != 0 && group_bits(config, vtype.lmul) < shape.egw {
         return Err("norm:veccrypto_lmul_egwconstr: LMUL*VLEN is smaller than the element group width");
     }
-    if shape.encoded_eew > config.isa.elen() {
-        return Err("norm:vector_ls_ins_rsv: the EEW of the load is greater than ELEN");
+    if let Eew::Registers(n) = shape.vd {
+        // norm:vector_ls_seg_wholereg_eew: EEW=min(VLEN*NFIELDS, EEW_encoded).
+        let eew = shape.encoded_eew.min(config.vlen * u32::from(n));
+        if eew > config.isa.elen() {
+            return Err("norm:vector_ls_ins_rsv: the EEW of the load is greater than ELEN");
+        }
     }
     checker.check_float()?;
     if vtype.sew == Sew::E64

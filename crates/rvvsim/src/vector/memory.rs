@@ -370,6 +370,10 @@ fn as_group(vi: &VInst) -> VInst {
 }
 
 fn vlr<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
+    // norm:vector_ls_seg_wholereg_eew: EEW=min(VLEN*NFIELDS, EEW_encoded). VLEN is 32 at least.
+    if (usize::from(vi.inst.nf) + 1) * hart.v.vlenb < T::SIZE {
+        return vlr::<u32>(hart, vi);
+    }
     let evl = whole_register_evl::<T>(hart, vi)?;
     let vstart = hart.v.vstart as usize;
     let vi = &as_group(vi);

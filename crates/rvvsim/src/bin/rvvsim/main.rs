@@ -3,9 +3,10 @@
 mod options;
 mod qemu;
 mod report;
+mod sweep;
 
 use clap::Parser;
-use options::{Mode, Options};
+use options::{Mode, Options, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
@@ -18,6 +19,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use sweep::{Subject, Sweep, USUAL_VLENS};
 
 /// `--timeout` has passed, as timeout(1) says it.
 const EXIT_TIMEOUT: u8 = 124;
@@ -75,11 +77,16 @@ struct Job {
     /// QEMU's `-d in_asm`, and where to.
     in_asm: Option<PathBuf>,
     stats: bool,
+    sweep: Option<Sweep>,
 }
 
 impl Job {
     fn from_options(o: Options) -> Result<Job, String> {
         let config = o.machine.config()?;
+        let sweep = match o.sweep.sweep {
+            Some(Vlens(vlens)) => Some(new_sweep(&config, vlens, o.sweep.json)?),
+            None => None,
+        };
         let program = o.elf.clone().unwrap_or_else(|| "demo".into());
         let mut args = vec![o.process.argv0.clone().unwrap_or_else(|| program.into())];
         args.extend(o.args);
@@ -108,6 +115,7 @@ impl Job {
             trace: o.look.trace,
             in_asm: None,
             stats: o.look.stats,
+            sweep,
         })
     }
 
@@ -143,6 +151,7 @@ impl Job {
             trace: None,
             in_asm: o.in_asm.then(|| o.log.unwrap_or_else(|| "/dev/stderr".into())),
             stats: false,
+            sweep: None,
         })
     }
 
@@ -151,17 +160,17 @@ impl Job {
         let bytes = match self.elf.as_ref().map(std::fs::read) {
             None => DEMO.to_vec(),
             Some(Ok(bytes)) => bytes,
-            Some(Err(e)) => return cannot_run(&format!("cannot read {name}: {e}")),
+            Some(Err(e)) => return self.cannot_run(&format!("cannot read {name}: {e}")),
         };
         let image = match Image::parse(&bytes) {
             Ok(image) => image,
-            Err(e) => return cannot_run(&format!("{name}: {e}")),
+            Err(e) => return self.cannot_run(&format!("{name}: {e}")),
         };
-        let bare = match self.mode {
-            Mode::Auto => image.has_tohost(),
-            Mode::Bare => true,
-            Mode::User => false,
-        };
+        if let Some(sweep) = self.sweep {
+            let Job { config, mode, process, timeout, .. } = self;
+            return sweep.run(Subject { name: &name, image: &image, config, mode, process, timeout });
+        }
+        let bare = self.mode.is_bare(&image);
         let machine = if bare {
             Machine::bare(self.config, &image)
         } else {
@@ -193,6 +202,24 @@ impl Job {
         }
         code
     }
+
+    fn cannot_run(&self, message: &str) -> u8 {
+        let code = cannot_run(message);
+        if self.sweep.is_some() { sweep::CANNOT_RUN } else { code }
+    }
+}
+
+/// The sweep of `--sweep`.
+fn new_sweep(config: &Config, mut vlens: Vec<u32>, json: bool) -> Result<Sweep, String> {
+    if vlens.is_empty() {
+        vlens.extend(USUAL_VLENS.iter().filter(|vlen| options::check_vlen(&config.isa, **vlen).is_ok()));
+    }
+    for vlen in &vlens {
+        options::check_vlen(&config.isa, *vlen)?;
+    }
+    vlens.sort_unstable();
+    vlens.dedup();
+    Ok(Sweep { vlens, json, words: std::env::args_os().collect() })
 }
 
 fn cannot_run(message: &str) -> u8 {

@@ -4,6 +4,7 @@ use clap::{Args, Parser, ValueEnum};
 use rvv_isa::Isa;
 use rvvsim::Config;
 use rvvsim::config::{Agnostic, VlChoice, VsetvlX0};
+use rvvsim::elf::Image;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -24,6 +25,7 @@ Examples:
   rvvsim prog.elf --dir data --dir out:rw let the guest see two folders, write to one
   rvvsim prog.elf -L SYSROOT              run a dynamically linked program
   rvvsim prog.elf --tail ones --mask ones overwrite agnostic elements: does the program notice?
+  rvvsim --sweep prog.elf                 does the output depend on VLEN, agnostic elements or vl?
   rvvsim prog.elf --trace=log             one line per instruction, as Spike's --log-commits
   rvvsim prog.elf --isa rv64gc_zba        no vectors: their instructions are illegal
   rvvsim qemu -cpu rv64,v=true prog.elf   QEMU's own options (or link it as qemu-riscv64)
@@ -51,6 +53,9 @@ pub struct Options {
 
     #[command(flatten)]
     pub look: LookOptions,
+
+    #[command(flatten)]
+    pub sweep: SweepOptions,
 }
 
 /// The machine.
@@ -100,7 +105,8 @@ pub struct MachineOptions {
     #[arg(long, env = "RVVSIM_VSETVL_X0", value_enum, default_value_t = X0::Vill)]
     pub vsetvl_x0: X0,
 
-    /// Run reserved vector encodings that common hardware runs, instead of trapping.
+    /// Run two things that are reserved and that common hardware runs, instead of trapping: a vector
+    /// register read with two element widths, and vstart past the last element.
     #[arg(long, env = "RVVSIM_LENIENT")]
     pub lenient: bool,
 
@@ -133,7 +139,8 @@ pub struct GuestOptions {
     #[arg(short = '0', long, value_name = "NAME")]
     pub argv0: Option<OsString>,
 
-    /// Seed of what Linux makes random (AT_RANDOM, getrandom); host randomness otherwise.
+    /// Seed of getrandom and AT_RANDOM. Without one, getrandom is the host's and AT_RANDOM always the
+    /// same.
     #[arg(long, env = "RVVSIM_SEED", value_name = "N")]
     pub seed: Option<u64>,
 
@@ -157,6 +164,34 @@ pub struct LookOptions {
     pub stats: bool,
 }
 
+/// Is the program portable?
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Portability")]
+pub struct SweepOptions {
+    /// Run the program at each VLEN of the list (128 to 4096 without one) under every --tail, --mask and
+    /// --vl, and say on which of them its output, exit status or signal depends.
+    ///
+    /// At each VLEN there are 16 runs: every tail policy, every mask policy, and both together as ones,
+    /// ones-to-register and random, with --vl max; then --vl half and random with neither, with ones and
+    /// with random policies. Each of the four is judged by runs that differ in it alone, and the first
+    /// difference is shown with the commands that reproduce it. Standard input is read once, to its end,
+    /// and given to every run; getrandom is seeded and clocks count instructions. --max-insns and --timeout
+    /// are for each run; without --max-insns a run may take a hundred times the instructions of the first.
+    /// Exit code: 0 the output is always the same, 1 it is not, 2 the program cannot be run.
+    #[arg(long, env = "RVVSIM_SWEEP", value_name = "VLEN,...", num_args = 0..=1, require_equals = true,
+          default_missing_value = "", value_parser = parse_vlens,
+          conflicts_with_all = ["vlen", "tail", "mask", "vl", "trace", "stats", "strace"])]
+    pub sweep: Option<Vlens>,
+
+    /// Print the result of --sweep as JSON.
+    #[arg(long, env = "RVVSIM_JSON", requires = "sweep")]
+    pub json: bool,
+}
+
+/// A list of vector lengths; empty for the usual ones.
+#[derive(Clone, Debug)]
+pub struct Vlens(pub Vec<u32>);
+
 /// Which world the program lives in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Mode {
@@ -166,6 +201,17 @@ pub enum Mode {
     User,
     /// M-mode on bare metal, with HTIF.
     Bare,
+}
+
+impl Mode {
+    /// Whether this program runs on bare metal.
+    pub fn is_bare(self, image: &Image) -> bool {
+        match self {
+            Mode::Auto => image.has_tohost(),
+            Mode::Bare => true,
+            Mode::User => false,
+        }
+    }
 }
 
 /// See [`VsetvlX0`].
@@ -217,6 +263,12 @@ pub fn check_vlen(isa: &Isa, vlen: u32) -> Result<(), String> {
         return Err(format!("VLEN must be a power of two from {least} to 65536 with this ISA, not {vlen}"));
     }
     Ok(())
+}
+
+fn parse_vlens(text: &str) -> Result<Vlens, String> {
+    let words = text.split(',').filter(|word| !word.is_empty());
+    let vlens: Result<_, _> = words.map(str::parse).collect();
+    vlens.map(Vlens).map_err(|_| format!("{text:?} is not a list of vector lengths; try 128,256,512"))
 }
 
 fn parse_isa(text: &str) -> Result<Isa, String> {

@@ -20,6 +20,17 @@ pub fn fatal_trap(hart: &mut Hart, image: &Image, headline: &str, trap: &Trap) -
     text
 }
 
+/// A fatal trap in one line: why, what and where.
+pub fn trap_line(hart: &mut Hart, image: &Image, trap: &Trap) -> String {
+    let pc = hart.pc;
+    let mut text = format!("{}: {}; ", describe(trap.cause), trap.why);
+    let _ = write!(text, "{} at {}", instruction_at(hart, pc), address(image, pc));
+    if trap.cause != Cause::IllegalInstruction && trap.tval != pc {
+        let _ = write!(text, ", accessing {}", address(image, trap.tval));
+    }
+    text
+}
+
 /// An address with the symbol it belongs to.
 fn address(image: &Image, address: u64) -> String {
     match image.nearest(address) {

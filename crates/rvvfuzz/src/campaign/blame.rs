@@ -1,0 +1,78 @@
+//! Which programs of a translation unit a compiler complains of.
+
+use super::compiler::unsupported;
+
+/// The programs that error messages point at, by the line, or name, as `p12_program`.
+pub(super) fn accused(said: &str, text: &str, count: usize) -> Vec<usize> {
+    let starts = starts(text);
+    let mut found: Vec<usize> = errors(said, &starts).map(|(program, _)| program).collect();
+    for word in said.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        let Some(rest) = word.strip_prefix('p') else { continue };
+        let Some((digits, _)) = rest.split_once('_') else { continue };
+        found.extend(digits.parse::<usize>().ok());
+    }
+    found.retain(|&n| n < count);
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The programs that use something the compiler does not have, and what.
+pub(super) fn lacking(said: &str, text: &str) -> Vec<(usize, String)> {
+    let starts = starts(text);
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for (program, line) in errors(said, &starts) {
+        if let Some(what) = unsupported(line)
+            && !found.iter().any(|(p, _)| *p == program)
+        {
+            found.push((program, what));
+        }
+    }
+    found
+}
+
+/// The lines at which programs begin.
+fn starts(text: &str) -> Vec<usize> {
+    let begins = |line: &str| line.starts_with("/* Program ") && line.ends_with(" */");
+    text.lines().enumerate().filter(|(_, line)| begins(line)).map(|(n, _)| n + 1).collect()
+}
+
+/// Error messages with a line: `p.c:725:44: error: …`, and the program it is in.
+fn errors<'s>(said: &'s str, starts: &[usize]) -> impl Iterator<Item = (usize, &'s str)> {
+    said.lines().filter(|l| l.contains("error")).filter_map(move |line| {
+        let (_, rest) = line.split_once("p.c:")?;
+        let number: usize = rest.split(':').next()?.parse().ok()?;
+        Some((starts.partition_point(|&start| start <= number).checked_sub(1)?, line))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "#include <riscv_vector.h>\n/* Program 0 */\nint a;\n/* Program 1 */\nint b;\n/* Program 2 */\nint c;\n";
+
+    #[test]
+    fn a_message_names_the_guilty_program() {
+        let said = "p.c: In function 'p12_program':\np.c:99:1: internal compiler error: in f, at x.cc:1";
+        assert_eq!(accused(said, "", 20), [12]);
+        assert!(accused(said, "", 5).is_empty());
+        assert!(accused("p.c:3: error", "", 5).is_empty());
+    }
+
+    #[test]
+    fn a_line_names_the_guilty_program() {
+        assert_eq!(accused("/tmp/x/p.c:5:44: error: too few arguments", TEXT, 3), [1]);
+        assert!(accused("/tmp/x/p.c:1:4: error: no such header", TEXT, 3).is_empty());
+    }
+
+    #[test]
+    fn what_a_compiler_lacks_is_told_by_program() {
+        let said = "p.c:3:1: error: call to undeclared function '__riscv_vx'; ISO C99\n\
+                    p.c:7:1: error: implicit declaration of function '__riscv_vy'\n\
+                    p.c:7:9: error: implicit declaration of function '__riscv_vz'\n\
+                    p.c:5:1: error: expected ';'";
+        let found = lacking(said, TEXT);
+        assert_eq!(found, [(0, "__riscv_vx".to_string()), (2, "__riscv_vy".to_string())]);
+    }
+}

@@ -1,0 +1,278 @@
+//! Reduction: the smallest program that still shows a fault. The truth is recomputed at each step, so it cannot drift into
+//! undefined behaviour: a candidate without meaning is no candidate.
+
+use super::batch::{self, Case};
+use super::compiler::{Compiler, Family, Limits, crash_site};
+use super::emulator::Emulator;
+use super::outcome::{Kind, Outcome};
+use super::simplify::STEPS;
+use super::testbed::{Build, Run, Testbeds};
+use super::tidy::tidy;
+use super::vote::{Culprit, Verdict};
+use rvv_ir::Program;
+use std::time::{Duration, Instant};
+
+/// What must still be seen, and where.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The build that shows it.
+    pub build: Build,
+    /// The run that shows it.
+    pub run: Run,
+    /// An emulator that does not show it, where an emulator is the culprit.
+    pub against: Option<Run>,
+    /// The symptom.
+    pub symptom: Kind,
+    /// Of a crash of the compiler, its place; of a trap, the rule.
+    pub site: Option<String>,
+    /// What a build may use.
+    pub limits: Limits,
+}
+
+/// A reduced program.
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    /// The program.
+    pub program: Program,
+    /// Candidates tried.
+    pub tried: usize,
+    /// Whether it was cut short by time.
+    pub complete: bool,
+}
+
+/// How simple a testbed is to explain: the lower the better.
+fn rank(testbeds: &Testbeds, number: usize) -> (usize, bool, bool, u32) {
+    let (build, run) =
+        (&testbeds.builds[number / testbeds.runs.len()], &testbeds.runs[number % testbeds.runs.len()]);
+    let plain = run.setup.agnostic == super::emulator::Agnosticism::Undisturbed;
+    let level = build
+        .flags
+        .iter()
+        .find_map(|f| f.strip_prefix("-O"))
+        .map_or(0, |l| l.bytes().next().map_or(0, usize::from));
+    (level, !plain, run.setup.vl != rvv_oracle::VlChoice::Max, run.setup.vlen)
+}
+
+impl Target {
+    /// The simplest testbed that shows the fault.
+    pub fn new(
+        testbeds: &Testbeds,
+        outcomes: &[Option<Outcome>],
+        verdict: &Verdict,
+        limits: &Limits,
+    ) -> Option<Target> {
+        let number = *verdict.testbeds.iter().min_by_key(|&&t| rank(testbeds, t))?;
+        let (b, r) = (number / testbeds.runs.len(), number % testbeds.runs.len());
+        let against = match verdict.culprit {
+            Culprit::Emulator(_) => testbeds
+                .runs
+                .iter()
+                .enumerate()
+                .find(|(other, run)| {
+                    run.setup == testbeds.runs[r].setup
+                        && outcomes[testbeds.number(b, *other)] == Some(Outcome::Pass)
+                })
+                .map(|(_, run)| run.clone()),
+            _ => None,
+        };
+        Some(Target {
+            build: testbeds.builds[b].clone(),
+            run: testbeds.runs[r].clone(),
+            against,
+            symptom: verdict.symptom,
+            site: outcomes[number].as_ref().and_then(site),
+            limits: *limits,
+        })
+    }
+
+    /// Which of the candidates show the fault.
+    pub fn shows(&self, candidates: &[Program]) -> Vec<bool> {
+        let place = (self.run.setup.vlen, self.run.setup.vl);
+        let cases: Vec<Option<Case>> = candidates
+            .iter()
+            .map(|p| Case::new(0, p.clone(), &[place]).ok().filter(|c| self.is_sound(c)))
+            .collect();
+        let mut shows = vec![false; candidates.len()];
+        let (places, cases): (Vec<usize>, Vec<Case>) =
+            cases.into_iter().enumerate().filter_map(|(i, c)| Some((i, c?))).unzip();
+        for (at, outcome) in places.into_iter().zip(self.outcomes(&cases)) {
+            shows[at] = outcome.is_some_and(|o| self.is_it(&o));
+        }
+        shows
+    }
+
+    /// The direct lowering on `rvvsim` must print what the oracle says, or the fault would be ours.
+    fn is_sound(&self, case: &Case) -> bool {
+        let direct = Build { compiler: Compiler::direct(), flags: Vec::new() };
+        let on = Run { emulator: Emulator::Rvvsim, setup: self.run.setup };
+        if self.build.compiler.family == Family::Direct && self.run.emulator == Emulator::Rvvsim {
+            return true;
+        }
+        outcomes(&direct, &on, std::slice::from_ref(case), &self.limits) == [Some(Outcome::Pass)]
+    }
+
+    fn outcomes(&self, cases: &[Case]) -> Vec<Option<Outcome>> {
+        let found = outcomes(&self.build, &self.run, cases, &self.limits);
+        match &self.against {
+            None => found,
+            Some(other) => {
+                let others = outcomes(&self.build, other, cases, &self.limits);
+                found.into_iter().zip(others).map(|(o, p)| o.filter(|_| p == Some(Outcome::Pass))).collect()
+            }
+        }
+    }
+
+    /// Whether this is the fault.
+    pub fn is_it(&self, outcome: &Outcome) -> bool {
+        outcome.kind() == self.symptom && site(outcome) == self.site
+    }
+
+    /// The smallest program found in this time.
+    pub fn reduce(
+        &self,
+        program: &Program,
+        time: Duration,
+        progress: &mut dyn FnMut(&Program),
+    ) -> Option<Reduced> {
+        // A crash takes the whole translation unit with it, so its candidates are tried one by one.
+        let together = if self.symptom.is_build() { 1 } else { 24 };
+        reduce_by(program, together, time, &mut |candidates| self.shows(candidates), progress)
+    }
+}
+
+/// The smallest program found in this time of which `shows` holds; it is asked about up to `together` at once.
+/// `None` if it does not hold of the program itself.
+pub fn reduce_by(
+    program: &Program,
+    together: usize,
+    time: Duration,
+    shows: &mut dyn FnMut(&[Program]) -> Vec<bool>,
+    progress: &mut dyn FnMut(&Program),
+) -> Option<Reduced> {
+    let end = Instant::now() + time;
+    let mut best = tidy(program.clone())?;
+    if shows(std::slice::from_ref(&best)) != [true] {
+        return None;
+    }
+    let mut tried = 0;
+    loop {
+        let before = best.clone();
+        for (_, step) in STEPS {
+            loop {
+                let mut candidates = step(&best);
+                candidates.dedup();
+                let mut better = None;
+                for some in candidates.chunks(together) {
+                    if Instant::now() > end {
+                        return Some(Reduced { program: renamed(best), tried, complete: false });
+                    }
+                    tried += some.len();
+                    better = shows(some).iter().position(|s| *s).map(|i| some[i].clone());
+                    if better.is_some() {
+                        break;
+                    }
+                }
+                match better {
+                    Some(program) => {
+                        best = program;
+                        progress(&best);
+                    }
+                    None => break,
+                }
+            }
+        }
+        if best == before {
+            return Some(Reduced { program: renamed(best), tried, complete: true });
+        }
+    }
+}
+
+/// Outcomes of cases on one testbed; `None` if it does not work.
+pub fn outcomes(build: &Build, run: &Run, cases: &[Case], limits: &Limits) -> Vec<Option<Outcome>> {
+    let testbeds = Testbeds { builds: vec![build.clone()], runs: vec![run.clone()] };
+    let (table, _) = batch::run_all(&testbeds, cases, limits);
+    table.into_iter().map(|mut row| row.pop().flatten()).collect()
+}
+
+/// What tells one crash from another.
+pub fn site(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::BuildCrash(said) => Some(crash_site(said)),
+        Outcome::RuntimeCrash(what) => {
+            let rule = what.split_whitespace().find(|w| w.starts_with("norm:"));
+            Some(rule.map_or_else(|| what.split([':', ',']).next().unwrap_or("").to_string(), str::to_string))
+        }
+        _ => None,
+    }
+}
+
+/// Names a person would give: in order, without gaps.
+fn renamed(mut program: Program) -> Program {
+    let (mut ins, mut outs) = (0, 0);
+    for buffer in &mut program.buffers {
+        let (prefix, n) = match buffer.kind {
+            rvv_ir::BufferKind::Out => ("out", &mut outs),
+            _ => ("in", &mut ins),
+        };
+        buffer.name = format!("{prefix}{n}");
+        *n += 1;
+    }
+    let params: Vec<rvv_ir::Var> = program.params.iter().map(|p| p.0).collect();
+    for (i, var) in program.main.vars.iter_mut().enumerate() {
+        let prefix = match var.ty {
+            _ if params.contains(&rvv_ir::Var(i as u32)) => "p",
+            rvv_intrinsics::Type::Vector(v) if v.nf > 1 => "t",
+            rvv_intrinsics::Type::Vector(_) => "v",
+            rvv_intrinsics::Type::Mask(_) => "m",
+            _ => "s",
+        };
+        var.name = format!("{prefix}{i}");
+    }
+    program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rvv_oracle::{Options, evaluate};
+    use rvvgen::{Plan, Selection, Settings, Weights, generate};
+
+    /// A fault that shows wherever a family is called and the program has a meaning.
+    fn reduced(seed: u64, family: &str) -> Option<Reduced> {
+        let selection = Selection { names: vec![format!("{family}_*")], ..Selection::default() };
+        let plan = Plan::new(seed, &selection, 5, 128);
+        let weights = Weights::policy("control").unwrap_or_default();
+        let settings = Settings { selection: Selection::default(), weights, ..Settings::default() };
+        let generated = generate(&plan, seed, &settings).ok()?;
+        let mut shows = |candidates: &[Program]| {
+            let calls = |p: &Program| p.calls().iter().any(|c| c.intrinsic.family == family);
+            candidates.iter().map(|p| calls(p) && evaluate(p, &Options::new(128)).is_ok()).collect()
+        };
+        reduce_by(&generated.program, 24, Duration::from_secs(600), &mut shows, &mut |_| ())
+    }
+
+    #[test]
+    fn what_does_not_matter_goes_and_what_is_left_has_a_meaning() {
+        for (seed, family) in
+            [(1, "vmacc_vv"), (2, "vredsum_vs"), (3, "vrgather_vv"), (4, "vlseg3e32_v"), (5, "vmseq_vx")]
+        {
+            let Some(reduced) = reduced(seed, family) else { panic!("{family}: no program shows it") };
+            assert!(reduced.complete);
+            assert!(evaluate(&reduced.program, &Options::new(128)).is_ok());
+            // The call, its operands' loads, and nothing else.
+            let left = reduced.program.calls().len();
+            assert!(left <= 4, "{family}: {left} calls\n{}", reduced.program);
+            assert!(reduced.program.functions.is_empty(), "{}", reduced.program);
+            let again: Program = reduced.program.to_string().parse().unwrap();
+            assert_eq!(again, reduced.program);
+        }
+    }
+
+    #[test]
+    fn a_program_that_does_not_show_it_is_not_reduced() {
+        let plan = Plan::new(1, &Selection::default(), 3, 128);
+        let program = generate(&plan, 0, &Settings::default()).unwrap().program;
+        let never = &mut |c: &[Program]| vec![false; c.len()];
+        assert!(reduce_by(&program, 8, Duration::from_secs(9), never, &mut |_| ()).is_none());
+    }
+}

@@ -1,0 +1,233 @@
+//! `--sweep`: one program under everything that RVV leaves to an implementation. Is its output always the same?
+
+mod judge;
+mod plan;
+mod seen;
+mod show;
+
+use super::options::Mode;
+use plan::{Choice, plan};
+use rvvsim::Config;
+use rvvsim::elf::Image;
+use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
+use seen::{OUTPUT_LIMIT, Remarks, Seen};
+use std::ffi::OsString;
+use std::io::{IsTerminal, Read, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+pub use plan::USUAL_VLENS;
+
+/// Exit codes.
+const SAME: u8 = 0;
+const DIFFERS: u8 = 1;
+pub const CANNOT_RUN: u8 = 2;
+
+/// Standard input is kept in memory, once for each run in flight.
+const INPUT_LIMIT: u64 = 256 << 20;
+/// Different outputs are kept until the end.
+const KEPT_LIMIT: usize = 512 << 20;
+
+/// A sweep to make.
+pub struct Sweep {
+    /// The vector lengths; the first is the baseline's.
+    pub vlens: Vec<u32>,
+    /// JSON instead of text.
+    pub json: bool,
+    /// The command line, to say how a difference is reproduced.
+    pub words: Vec<OsString>,
+}
+
+/// The program and what it is given.
+pub struct Subject<'a> {
+    /// What to call it.
+    pub name: &'a str,
+    /// The program.
+    pub image: &'a Image<'a>,
+    /// The machine, but for what is swept.
+    pub config: Config,
+    /// Its world.
+    pub mode: Mode,
+    /// The process, if it is one.
+    pub process: ProcessOptions,
+    /// The longest a run may take.
+    pub timeout: Option<Duration>,
+}
+
+/// A sweep that was made.
+struct Result<'a> {
+    sweep: &'a Sweep,
+    name: &'a str,
+    bare: bool,
+    /// Whether there was anything on standard input.
+    fed: bool,
+    /// The seed of `getrandom` that the sweep chose.
+    seed: Option<u64>,
+    plan: Vec<Choice>,
+    /// Which of `distinct` each run of the plan showed.
+    shown: Vec<usize>,
+    /// Why each run ended, if there is more to say than how.
+    why: Vec<Option<String>>,
+    /// Which runs came to no end of their own.
+    stopped: Vec<bool>,
+    /// The instructions that a run may take, if the user did not say.
+    limit: Option<u64>,
+    distinct: Vec<Seen>,
+    time: Duration,
+}
+
+impl Sweep {
+    /// Makes it and says what came out; the exit code.
+    pub fn run(&self, subject: Subject) -> u8 {
+        match self.make(subject) {
+            Ok(result) => {
+                let verdicts = judge::judge(&result.plan, &result.shown);
+                let text = if self.json { result.json(&verdicts) } else { result.text(&verdicts) };
+                // Nobody is there to be told that nobody is there.
+                let _ = std::io::stdout().write_all(text.as_bytes());
+                if result.distinct.len() == 1 { SAME } else { DIFFERS }
+            }
+            Err(message) => {
+                eprintln!("rvvsim: {message}");
+                CANNOT_RUN
+            }
+        }
+    }
+
+    fn make<'a>(&'a self, mut subject: Subject<'a>) -> std::result::Result<Result<'a>, String> {
+        let start = Instant::now();
+        let bare = subject.mode.is_bare(subject.image);
+        let input = if bare { Vec::new() } else { read_input()? };
+        let fed = !input.is_empty();
+        let process = &mut subject.process;
+        let seed = if bare || process.seed.is_some() { None } else { Some(0) };
+        process.seed = process.seed.or(seed);
+        process.stdin = Input::Bytes(input);
+        (process.stdout, process.stderr) = (Output::Capture, Output::Capture);
+        process.output_limit = OUTPUT_LIMIT;
+        process.clock = Clock::Counted;
+        let plan = plan(&self.vlens);
+        let run = |choice: &Choice, max_insns: Option<u64>| {
+            let config = Config { max_insns, ..choice.config(&subject.config) };
+            let deadline = subject.timeout.map(|t| Instant::now() + t);
+            seen::run(subject.image, bare, config, subject.process.clone(), deadline)
+                .map_err(|e| format!("{}: {e}", subject.name))
+        };
+
+        let (first, remarks) = run(&plan[0], subject.config.max_insns)?;
+        if remarks.stopped {
+            return Err(format!("{}: {}", subject.name, first.ending));
+        }
+        for note in &remarks.notes {
+            eprintln!("rvvsim: {note}");
+        }
+        // With these it has hung: a loop that never gets to its end because of what vl it gets, say.
+        let limit = remarks.instructions.saturating_mul(100).saturating_add(20_000_000);
+        let most = Some(subject.config.max_insns.unwrap_or(limit));
+        let (again, _) = run(&plan[0], most)?;
+        if let Some(d) = first.differences(&again).first() {
+            return Err(format!(
+                "{}: two runs alike do not show the same, so there is nothing to compare ({}: {} and {})",
+                subject.name, d.place, d.base, d.other
+            ));
+        }
+
+        // Guests that write files would get into each other's way.
+        let writes = subject.process.host_fs || subject.process.dirs.iter().any(|d| d.writable);
+        let threads = if writes { 1 } else { std::thread::available_parallelism().map_or(1, Into::into) };
+        let kept = Mutex::new(Kept::new(first, remarks, plan.len()));
+        let (next, failed) = (AtomicUsize::new(1), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while !failed.load(Ordering::Relaxed) {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(choice) = plan.get(at) else { break };
+                        let ran = run(choice, most);
+                        let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                        if let Err(message) = ran.and_then(|(seen, remarks)| kept.keep(at, seen, remarks)) {
+                            kept.error.get_or_insert(message);
+                            failed.store(true, Ordering::Relaxed);
+                        }
+                        kept.progress(start, plan.len());
+                    }
+                });
+            }
+        });
+        let kept = kept.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if kept.drawn {
+            eprint!("\r\x1b[K");
+        }
+        if let Some(message) = kept.error {
+            return Err(message);
+        }
+        let Kept { shown, why, stopped, distinct, .. } = kept;
+        let (sweep, name, time) = (self, subject.name, start.elapsed());
+        let limit = subject.config.max_insns.is_none().then_some(limit);
+        Ok(Result { sweep, name, bare, fed, seed, plan, shown, why, stopped, limit, distinct, time })
+    }
+}
+
+/// What the runs showed, so far.
+struct Kept {
+    shown: Vec<usize>,
+    why: Vec<Option<String>>,
+    stopped: Vec<bool>,
+    distinct: Vec<Seen>,
+    bytes: usize,
+    done: usize,
+    drawn: bool,
+    error: Option<String>,
+}
+
+impl Kept {
+    fn new(first: Seen, remarks: Remarks, runs: usize) -> Self {
+        let mut why = vec![None; runs];
+        why[0] = remarks.why;
+        let bytes = first.stdout.len() + first.stderr.len();
+        let distinct = vec![first];
+        let (shown, stopped) = (vec![0; runs], vec![false; runs]);
+        Kept { shown, why, stopped, distinct, bytes, done: 1, drawn: false, error: None }
+    }
+
+    fn keep(&mut self, at: usize, seen: Seen, remarks: Remarks) -> std::result::Result<(), String> {
+        self.done += 1;
+        self.why[at] = remarks.why;
+        self.stopped[at] = remarks.stopped;
+        self.shown[at] = match self.distinct.iter().position(|d| *d == seen) {
+            Some(same) => same,
+            None => {
+                self.bytes += seen.stdout.len() + seen.stderr.len();
+                self.distinct.push(seen);
+                self.distinct.len() - 1
+            }
+        };
+        if self.bytes > KEPT_LIMIT {
+            return Err(format!("its different outputs are more than {} MiB", KEPT_LIMIT >> 20));
+        }
+        Ok(())
+    }
+
+    /// Says how far it is, to somebody who has been waiting.
+    fn progress(&mut self, start: Instant, runs: usize) {
+        if start.elapsed() > Duration::from_secs(2) && std::io::stderr().is_terminal() {
+            eprint!("\r{} of {runs} runs", self.done);
+            self.drawn = true;
+        }
+    }
+}
+
+/// What every run gets; nothing from a terminal, where somebody would have to type it.
+fn read_input() -> std::result::Result<Vec<u8>, String> {
+    let mut input = Vec::new();
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        let read = stdin.lock().take(INPUT_LIMIT + 1).read_to_end(&mut input);
+        read.map_err(|e| format!("cannot read standard input: {e}"))?;
+    }
+    if input.len() as u64 > INPUT_LIMIT {
+        return Err(format!("more than {} MiB on standard input", INPUT_LIMIT >> 20));
+    }
+    Ok(input)
+}

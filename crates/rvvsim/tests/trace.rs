@@ -1,0 +1,109 @@
+//! `--trace` writes what Spike's `--log-commits` writes, where that is not what one would guess. The lines expected are
+//! Spike's.
+
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
+use rvv_isa::{Inst, Op, csr};
+use rvvsim::elf::Image;
+use rvvsim::{Config, Machine, Outcome};
+
+const TEXT: u64 = 0x8000_0000;
+const TOHOST: u64 = 0x8000_1000;
+const DATA: u64 = 0x8000_2000;
+
+const T0: u8 = 5;
+const T1: u8 = 6;
+const A0: u8 = 10;
+
+/// The lines of the log from address `TEXT + 0x100` to `TEXT + 0x200`, where `body` is, without what all begin
+/// with.
+fn lines(body: impl FnOnce(&mut Asm)) -> Vec<String> {
+    let mut a = Asm::new(TEXT);
+    a.li(T0, 0x2200);
+    a.csr(Op::Csrrs, 0, csr::MSTATUS, T0);
+    a.li(A0, DATA);
+    while a.here() < TEXT + 0x100 {
+        a.rri(Op::Addi, 0, 0, 0);
+    }
+    body(&mut a);
+    assert!(a.here() < TEXT + 0x200);
+    while a.here() < TEXT + 0x200 {
+        a.rri(Op::Addi, 0, 0, 0);
+    }
+    a.li(T0, TOHOST);
+    a.li(T1, 1);
+    a.store(Op::Sd, T1, 0, T0);
+    let end = a.label_here();
+    a.jump(end);
+    let mut elf = ElfWriter::new(TEXT);
+    elf.segment(TEXT, a.finish(), 5).zeros(TOHOST, 64).symbol("tohost", TOHOST).zeros(DATA, 0x1000);
+    let elf = elf.finish();
+    // To ask Spike again.
+    if let Some(folder) = std::env::var_os("RVVSIM_KEEP_ELFS") {
+        let name = std::thread::current().name().unwrap_or("test").to_owned();
+        std::fs::write(std::path::Path::new(&folder).join(name), &elf).expect("a folder to write to");
+    }
+    let image = Image::parse(elf.as_slice()).expect("our own ELF");
+    let mut machine = Machine::bare(Config { mem: 1 << 20, ..Config::default() }, &image).expect("it fits");
+    let mut log = Vec::new();
+    assert_eq!(machine.run_traced(None, &mut log).expect("memory"), Outcome::Exited(0));
+    let log = String::from_utf8(log).expect("text");
+    let here =
+        |line: &&str| line.starts_with("core   0: 3 0x00000000800001") && !line.ends_with("(0x00000013)");
+    let after = |line: &str| line.split_once(')').expect("an instruction").1.trim().to_owned();
+    log.lines().filter(here).map(after).collect()
+}
+
+/// `mstatus` is in the line of the instruction that makes FS dirty, and in that of no later CSR instruction.
+#[test]
+fn mstatus_is_logged_when_it_changes() {
+    let got = lines(|a| {
+        a.rrr(Op::FmvDX, 1, 0, 0);
+        a.csr(Op::Csrrw, T1, csr::MSCRATCH, A0);
+        a.inst(&Inst { rs1: 1, imm: csr::FFLAGS.into(), ..Inst::new(Op::Csrrwi) });
+        a.csr(Op::Csrrc, 0, csr::MSTATUS, T0);
+        a.csr(Op::Csrrs, 0, csr::MSTATUS, T0);
+        a.inst(&Inst { rs1: 3, imm: csr::FCSR.into(), ..Inst::new(Op::Csrrwi) });
+        a.csr(Op::Csrrw, T1, csr::MSCRATCH, 0);
+    });
+    assert_eq!(
+        got,
+        [
+            "f1  0x0000000000000000 c768_mstatus 0x8000000a00006200",
+            "x6  0x0000000000000000 c832_mscratch 0x0000000080002000",
+            "c1_fflags 0x0000000000000001",
+            "c768_mstatus 0x0000000a00004000",
+            "c768_mstatus 0x8000000a00006200",
+            "c1_fflags 0x0000000000000003 c2_frm 0x0000000000000000",
+            "x6  0x0000000080002000 c832_mscratch 0x0000000000000000",
+        ]
+    );
+}
+
+#[test]
+fn cbo_zero_stores_bytes() {
+    let got = lines(|a| a.inst(&Inst { rs1: A0, ..Inst::new(Op::CboZero) }));
+    let bytes: Vec<_> = (0..64).map(|i| format!("mem {:#018x} 0x00", DATA + i)).collect();
+    assert_eq!(got, [bytes.join(" ")]);
+}
+
+/// One load of sixteen bytes, two stores of eight, two registers.
+#[test]
+fn amocas_q_writes_two_registers() {
+    let got = lines(|a| {
+        a.li(12, 7);
+        a.li(13, 9);
+        a.li(14, 0);
+        a.li(15, 0);
+        a.inst(&Inst { rd: 14, rs1: A0, rs2: 12, ..Inst::new(Op::AmocasQ) });
+        a.inst(&Inst { rd: 14, rs1: A0, rs2: 12, ..Inst::new(Op::AmocasQ) });
+    });
+    assert_eq!(
+        got[4..6],
+        [
+            "x14 0x0000000000000000 x15 0x0000000000000000 mem 0x0000000080002000 mem 0x0000000080002000 \
+             0x0000000000000007 mem 0x0000000080002008 0x0000000000000009",
+            "x14 0x0000000000000007 x15 0x0000000000000009 mem 0x0000000080002000",
+        ]
+    );
+}
