@@ -13,6 +13,7 @@ pub mod outcome;
 pub mod probe;
 pub mod query;
 pub mod reduce;
+pub mod reducer;
 pub mod report;
 pub mod run;
 mod simplify;

@@ -55,32 +55,27 @@ fn rank(testbeds: &Testbeds, number: usize) -> (usize, bool, bool, u32) {
 
 impl Target {
     /// The simplest testbed that shows the fault.
-    pub fn new(
-        testbeds: &Testbeds,
-        outcomes: &[Option<Outcome>],
-        verdict: &Verdict,
-        limits: &Limits,
-    ) -> Option<Target> {
+    pub fn of_verdict(testbeds: &Testbeds, verdict: &Verdict, limits: &Limits) -> Option<Target> {
         let number = *verdict.testbeds.iter().min_by_key(|&&t| rank(testbeds, t))?;
         let (b, r) = (number / testbeds.runs.len(), number % testbeds.runs.len());
+        let run = testbeds.runs[r].clone();
         let against = match verdict.culprit {
-            Culprit::Emulator(_) => testbeds
-                .runs
-                .iter()
-                .enumerate()
-                .find(|(other, run)| {
-                    run.setup == testbeds.runs[r].setup
-                        && outcomes[testbeds.number(b, *other)] == Some(Outcome::Pass)
-                })
-                .map(|(_, run)| run.clone()),
+            Culprit::Emulator(_) => {
+                testbeds.runs.iter().find(|o| o.setup == run.setup && o.emulator != run.emulator).cloned()
+            }
+            _ => None,
+        };
+        let site = match verdict.symptom {
+            Kind::BuildCrash => site(&Outcome::BuildCrash(verdict.detail.clone())),
+            Kind::RuntimeCrash => site(&Outcome::RuntimeCrash(verdict.detail.clone())),
             _ => None,
         };
         Some(Target {
             build: testbeds.builds[b].clone(),
-            run: testbeds.runs[r].clone(),
+            run,
             against,
             symptom: verdict.symptom,
-            site: outcomes[number].as_ref().and_then(site),
+            site,
             limits: *limits,
         })
     }
@@ -127,27 +122,22 @@ impl Target {
         outcome.kind() == self.symptom && site(outcome) == self.site
     }
 
-    /// The smallest program found in this time.
-    pub fn reduce(
-        &self,
-        program: &Program,
-        time: Duration,
-        progress: &mut dyn FnMut(&Program),
-    ) -> Option<Reduced> {
+    /// The smallest program found in this time, or before `stop` says so.
+    pub fn reduce(&self, program: &Program, time: Duration, stop: &dyn Fn() -> bool) -> Option<Reduced> {
         // A crash takes the whole translation unit with it, so its candidates are tried one by one.
         let together = if self.symptom.is_build() { 1 } else { 24 };
-        reduce_by(program, together, time, &mut |candidates| self.shows(candidates), progress)
+        reduce_by(program, together, time, &mut |candidates| self.shows(candidates), stop)
     }
 }
 
-/// The smallest program found in this time of which `shows` holds; it is asked about up to `together` at once.
-/// `None` if it does not hold of the program itself.
+/// The smallest program found in this time, or before `stop` says so, of which `shows` holds; it is asked about up to `together`
+/// at once. `None` if it does not hold of the program itself.
 pub fn reduce_by(
     program: &Program,
     together: usize,
     time: Duration,
     shows: &mut dyn FnMut(&[Program]) -> Vec<bool>,
-    progress: &mut dyn FnMut(&Program),
+    stop: &dyn Fn() -> bool,
 ) -> Option<Reduced> {
     let end = Instant::now() + time;
     let mut best = tidy(program.clone())?;
@@ -163,7 +153,7 @@ pub fn reduce_by(
                 candidates.dedup();
                 let mut better = None;
                 for some in candidates.chunks(together) {
-                    if Instant::now() > end {
+                    if Instant::now() > end || stop() {
                         return Some(Reduced { program: renamed(best), tried, complete: false });
                     }
                     tried += some.len();
@@ -173,10 +163,7 @@ pub fn reduce_by(
                     }
                 }
                 match better {
-                    Some(program) => {
-                        best = program;
-                        progress(&best);
-                    }
+                    Some(program) => best = program,
                     None => break,
                 }
             }
@@ -248,7 +235,7 @@ mod tests {
             let calls = |p: &Program| p.calls().iter().any(|c| c.intrinsic.family == family);
             candidates.iter().map(|p| calls(p) && evaluate(p, &Options::new(128)).is_ok()).collect()
         };
-        reduce_by(&generated.program, 24, Duration::from_secs(600), &mut shows, &mut |_| ())
+        reduce_by(&generated.program, 24, Duration::from_secs(600), &mut shows, &|| false)
     }
 
     #[test]
@@ -273,6 +260,6 @@ mod tests {
         let plan = Plan::new(1, &Selection::default(), 3, 128);
         let program = generate(&plan, 0, &Settings::default()).unwrap().program;
         let never = &mut |c: &[Program]| vec![false; c.len()];
-        assert!(reduce_by(&program, 8, Duration::from_secs(9), never, &mut |_| ()).is_none());
+        assert!(reduce_by(&program, 8, Duration::from_secs(9), never, &|| false).is_none());
     }
 }

@@ -25,8 +25,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        // Verdicts go to the reducer from here, once there is one.
-        Command::Run(command) => command.run(None),
+        Command::Run(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::Replay(command) => command.run(),

@@ -2,8 +2,10 @@
 
 use super::testbed_args::{TestbedArgs, still_there};
 use super::{Done, duration, exit};
+use crate::campaign::compiler::Compiler;
 use crate::campaign::config::Settings;
 use crate::campaign::live::{self, LiveLine};
+use crate::campaign::reducer::Reducer;
 use crate::campaign::run::{self, Event, Options, Progress, Reduce};
 use crate::campaign::store::{Store, StoreError};
 use crate::campaign::work::Campaign;
@@ -46,6 +48,12 @@ pub struct Command {
     /// Workers
     #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
     jobs: usize,
+    /// Leave programs with verdicts as they are
+    #[arg(long)]
+    no_reduce: bool,
+    /// Time to reduce one program, and again to find the guilty pass
+    #[arg(long, value_parser = duration, default_value = "2m")]
+    reduce_time: Duration,
     /// Leave this page at the end
     #[arg(long, value_name = "HTML")]
     report: Option<PathBuf>,
@@ -119,16 +127,21 @@ impl ProgramArgs {
 }
 
 impl Command {
-    /// Does what was asked for; verdicts are given to `reducer`, if there is one.
+    /// Does what was asked for.
     #[must_use]
-    pub fn run(self, reducer: Option<&dyn Reduce>) -> ExitCode {
-        exit(self.campaign(reducer))
+    pub fn run(self) -> ExitCode {
+        exit(self.campaign())
     }
 
-    fn campaign(&self, reducer: Option<&dyn Reduce>) -> Done {
+    fn campaign(&self) -> Done {
         let mut line = LiveLine::default();
         let (mut store, settings, campaign) = self.open(&mut line)?;
         let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
+        let mut compilers: Vec<Compiler> =
+            campaign.testbeds.builds.iter().map(|b| b.compiler.clone()).collect();
+        compilers.dedup();
+        let reducer = Reducer::new(settings.limits(), self.reduce_time, compilers);
+        let reducer: Option<&dyn Reduce> = if self.no_reduce { None } else { Some(&reducer) };
         let options = Options { jobs: self.jobs, time, count: self.count, batch: settings.batch, reducer };
         println!("{}", heading(&settings, &campaign, store.path()));
         for (testbed, why) in campaign.check_runs() {

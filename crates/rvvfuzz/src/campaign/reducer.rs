@@ -1,0 +1,87 @@
+//! What a campaign does with a verdict: reduce it, name it, find the pass, write the report.
+
+use super::batch::Case;
+use super::bug::{Bug, versions};
+use super::compiler::{Compiler, Limits};
+use super::outcome::{Kind, Outcome};
+use super::reduce::Target;
+use super::run::Reduce;
+use super::store::Reduction;
+use super::testbed::Testbeds;
+use super::triage::Signature;
+use super::vote::Verdict;
+use super::{bisect, vote::Culprit};
+use rvv_ir::c::{COptions, emit, emit_function};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Reduces verdicts; of each bug only the first hit gets the whole treatment.
+pub struct Reducer {
+    limits: Limits,
+    /// Time for one reduction.
+    time: Duration,
+    /// Compilers whose versions are compared in reports.
+    compilers: Vec<Compiler>,
+    /// The levels they are compared at.
+    levels: Vec<Vec<String>>,
+    known: Mutex<HashMap<Signature, Reduction>>,
+}
+
+impl Reducer {
+    /// A reducer that compares these compilers in its reports.
+    pub fn new(limits: Limits, time: Duration, compilers: Vec<Compiler>) -> Reducer {
+        let levels = ["-O0", "-O1", "-O2", "-O3"].map(|l| vec![l.to_string()]).to_vec();
+        Reducer { limits, time, compilers, levels, known: Mutex::new(HashMap::new()) }
+    }
+
+    fn known(&self, signature: &Signature) -> Option<Reduction> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(signature).cloned()
+    }
+}
+
+impl Reduce for Reducer {
+    fn reduce(
+        &self,
+        case: &Case,
+        verdict: &Verdict,
+        testbeds: &Testbeds,
+        stop: &AtomicBool,
+    ) -> Option<Reduction> {
+        let outcome = match verdict.symptom {
+            Kind::BuildCrash => Outcome::BuildCrash(verdict.detail.clone()),
+            Kind::RuntimeCrash => Outcome::RuntimeCrash(verdict.detail.clone()),
+            _ => Outcome::BuildTimeout,
+        };
+        // A crash says at once where it is: the hundredth is not reduced again.
+        if let Some(known) = Signature::early(&verdict.culprit, &outcome).and_then(|s| self.known(&s)) {
+            return Some(Reduction { report: None, ..known });
+        }
+        let target = Target::of_verdict(testbeds, verdict, &self.limits)?;
+        // A compiler that does not end costs its whole time limit at each step.
+        let time = if verdict.symptom == Kind::BuildTimeout { Duration::ZERO } else { self.time };
+        let reduced = target.reduce(&case.program, time, &|| stop.load(Ordering::Relaxed))?;
+        let signature = Signature::new(&verdict.culprit, &target, &reduced.program);
+        let program = &reduced.program;
+        let c = if target.symptom.is_build() {
+            emit_function(program)
+        } else {
+            emit(&[program], &COptions::default())
+        };
+        let name = signature.to_string();
+        let reduction =
+            Reduction { signature: Some(name), ir: Some(program.to_string()), c: Some(c), report: None };
+        if self.known(&signature).is_some() || stop.load(Ordering::Relaxed) {
+            return Some(reduction);
+        }
+        let is_compiler = matches!(verdict.culprit, Culprit::Compiler(_));
+        let guilty = if is_compiler { bisect::guilty(&target, program, self.time) } else { None };
+        let versions =
+            if is_compiler { versions(&target, program, &self.compilers, &self.levels) } else { Vec::new() };
+        let bug = Bug { signature: &signature, target: &target, program, guilty, versions };
+        let reduction = Reduction { report: Some(bug.markdown()), ..reduction };
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(signature, reduction.clone());
+        Some(reduction)
+    }
+}
