@@ -246,7 +246,8 @@ pub fn compile(clang: &Path, source: &str, march: &str, flags: &[&str]) -> Resul
     std::fs::write(&c, source).unwrap();
     let output = Command::new(clang)
         .args(["--target=riscv64-linux-gnu", &format!("-march={march}"), "-mabi=lp64d"])
-        .args(["-Wall", "-Werror", "-ffreestanding", "-nostdlib", "-static"])
+        .args(["-Wall", "-Werror"])
+        .args(rvv_ir::c::FREESTANDING)
         .arg(format!("-fuse-ld={}", std::env::var("LLD").unwrap_or_else(|_| "lld-19".into())))
         .args(flags)
         .arg("-o")
