@@ -225,8 +225,9 @@ fn used_floats(programs: &[&Program]) -> Vec<Elem> {
     used
 }
 
-/// Whether a program changes the dynamic rounding mode.
-fn sets_frm(program: &Program) -> bool {
+/// Whether a program changes the dynamic rounding mode. A compiler must then be told by `-frounding-math`; the file
+/// itself turns `FENV_ACCESS` on where that is known.
+pub fn sets_frm(program: &Program) -> bool {
     fn within(body: &[Stmt]) -> bool {
         body.iter().any(|stmt| match stmt {
             Stmt::SetFrm(_) => true,
