@@ -4,6 +4,7 @@
 //! [`generate`] writes program number `k` of a plan. Both are functions of their arguments alone.
 
 mod builder;
+mod carry;
 mod class;
 mod generate;
 mod index;
@@ -21,6 +22,6 @@ mod weights;
 pub use class::{Class, Kind, class};
 pub use generate::{GenerateError, Generated, Settings, generate};
 pub use plan::{Choice, Plan};
-pub use schedule::{Scheduler, schedule};
+pub use schedule::{Reschedule, Scheduler, schedule};
 pub use select::{Category, Selection};
 pub use weights::{Bias, NamedPolicy, POLICIES, Weights};

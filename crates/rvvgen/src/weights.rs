@@ -83,6 +83,8 @@ biases! {
     function / Function = "function": 0.05,
     /// A call is made under a condition.
     branch / Branch = "branch": 0.05,
+    /// A call that overwrites its result is made some times over, in a counted loop.
+    repeat / Repeat = "repeat": 0.05,
     /// A stride is negative.
     negative / Negative = "negative-stride": 0.2,
     /// A stride is 0.
@@ -115,6 +117,7 @@ pub const POLICIES: &[NamedPolicy] = &[
             (Bias::Nest, 0.0),
             (Bias::Function, 0.0),
             (Bias::Branch, 0.0),
+            (Bias::Repeat, 0.0),
             (Bias::Overlap, 0.0),
             (Bias::Stencil, 0.0),
             (Bias::Carry, 0.0),
@@ -144,7 +147,13 @@ pub const POLICIES: &[NamedPolicy] = &[
     (
         "control",
         "functions, branches, nests",
-        &[(Bias::Function, 0.3), (Bias::Branch, 0.3), (Bias::Nest, 0.5), (Bias::Carry, 0.6)],
+        &[(Bias::Function, 0.3), (Bias::Branch, 0.3), (Bias::Nest, 0.5), (Bias::Repeat, 0.5)],
+    ),
+    ("carry", "accumulators that live from strip to strip", &[(Bias::Carry, 0.9), (Bias::Block, 0.0)]),
+    (
+        "segments",
+        "tuples: segment loads and stores, vcreate, vget",
+        &[(Bias::Segments, 0.9), (Bias::Reuse, 0.5)],
     ),
 ];
 
