@@ -65,12 +65,7 @@ impl Builder<'_> {
         let setvlmax = &Index::get().setvlmax[&ratio];
         let intrinsic = setvlmax[self.rng.below(setvlmax.len())];
         let dst = self.var(Type::Size);
-        self.before.push(Stmt::Call(Call {
-            dst: Some(dst),
-            intrinsic,
-            overloaded: false,
-            args: Vec::new(),
-        }));
+        self.before.push(Stmt::Call(Call { dst: Some(dst), intrinsic, overloaded: false, args: Vec::new() }));
         (Expr::Var(dst), (self.settings.largest_vlen() / ratio) as usize)
     }
 }
