@@ -328,7 +328,8 @@ impl<'p> Machine<'p> {
             },
         };
         let types = intrinsic.params.iter().map(|p| p.ty).chain([intrinsic.ret]);
-        let bytes = types.filter_map(|ty| ty.vector()).map(|v| field_bytes(v, self.options.vlen) * v.nf as usize);
+        let bytes =
+            types.filter_map(|ty| ty.vector()).map(|v| field_bytes(v, self.options.vlen) * v.nf as usize);
         self.spend_bytes(bytes.max().unwrap_or(0))?;
         let vlmax = ratio(intrinsic).map_or(u64::MAX, |ratio| u64::from(self.options.vlen / ratio));
         if vl > vlmax {

@@ -101,11 +101,7 @@ pub fn evaluate_with(
 ///
 /// # Errors
 /// Those of [`evaluate`]; a wrong result may well lead to undefined behaviour.
-pub fn evaluate_inverted(
-    program: &Program,
-    options: &Options,
-    call: usize,
-) -> Result<Expected, EvalError> {
+pub fn evaluate_inverted(program: &Program, options: &Options, call: usize) -> Result<Expected, EvalError> {
     let inverted = program.calls().get(call).copied();
     run(program, options, &mut |_| (), inverted)
 }
