@@ -323,7 +323,7 @@ fn expected(program: &Program, bytes: &[u8], defined: impl Fn(usize) -> u8) -> V
                 Contents { bytes: bytes[range].to_vec(), defined }
             })
             .collect();
-        Expected { vlen, outputs }
+        Expected { vlen, outputs, ..Expected::default() }
     };
     vec![at(128), at(256)]
 }

@@ -4,29 +4,10 @@ use crate::arith::Frm;
 use crate::bits::Bits;
 use crate::value::Value;
 use rvv_intrinsics::{Elem, Type};
-use rvv_ir::{Arg, Call, CheckError, Compare, Contents, Expected, Expr, Function, Node, Program, Stmt, Var};
+use rvv_ir::{
+    Arg, Call, CheckError, Compare, Contents, Expected, Expr, Function, Node, Program, Stmt, Var, VlChoice,
+};
 use std::fmt;
-
-/// How an implementation chooses vl where VLMAX < AVL < 2·VLMAX (manual, "Constraints on Setting vl").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum VlChoice {
-    /// VLMAX.
-    #[default]
-    Max,
-    /// ⌈AVL/2⌉.
-    Half,
-}
-
-impl VlChoice {
-    /// What vsetvl returns.
-    pub fn vl(self, avl: u64, vlmax: u64) -> u64 {
-        match self {
-            _ if avl <= vlmax => avl,
-            VlChoice::Half if avl < 2 * vlmax => avl.div_ceil(2),
-            _ => vlmax,
-        }
-    }
-}
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +124,8 @@ fn run<'p>(
         let bits = std::mem::take(&mut machine.buffers[i]);
         Contents { bytes: bits.bytes, defined: bits.defined }
     };
-    Ok(Expected { vlen: options.vlen, outputs: program.outputs().map(contents).collect() })
+    let outputs = program.outputs().map(contents).collect();
+    Ok(Expected { vlen: options.vlen, vl: options.vl, outputs })
 }
 
 /// The variables of a function that is running.
