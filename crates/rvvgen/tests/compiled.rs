@@ -22,6 +22,12 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+/// What clang does not have: 21 has none of these, 22 wants a draft extension for them.
+const MISSING: [&str; 2] = ["vfmv_v_f_bf16*", "vfmerge_vfm_bf16*"];
+
+/// What is known to be the compiler's fault (testsuite/DIFFERENCES.md), by what the emulator says.
+const KNOWN: [&str; 1] = ["norm:vsha2chl-vv_vdoverlapvs1vs2_rsv"];
+
 /// Programs of one translation unit.
 const BATCH: u64 = 50;
 
@@ -123,12 +129,15 @@ fn judge(g: &Generated, at: usize, run: &Run) -> Option<String> {
 struct Tally {
     programs: AtomicUsize,
     runs: AtomicUsize,
+    /// Runs of programs that the compiler is known to have spoilt.
+    known: AtomicUsize,
     wrong: Mutex<Vec<String>>,
 }
 
 /// All programs of a batch, on every emulator; what disagrees is found out one by one.
 fn batch(peers: &Peers, seed: u64, first: u64, extensions: &[Extension], count: u64, tally: &Tally) {
-    let selection = Selection { extensions: extensions.to_vec(), ..Selection::default() };
+    let except = MISSING.map(str::to_string).to_vec();
+    let selection = Selection { extensions: extensions.to_vec(), except, ..Selection::default() };
     let settings = Settings { selection: selection.clone(), ..Settings::default() };
     let plan = Plan::new(seed, &selection, 10, settings.smallest_vlen());
     let programs: Vec<Generated> =
@@ -169,6 +178,13 @@ fn batch(peers: &Peers, seed: u64, first: u64, extensions: &[Extension], count: 
                     }
                     for (n, g) in programs.iter().enumerate() {
                         if let Some(what) = judge(g, at, &run(who, Some(n))) {
+                            // Illegal here for a known reason: then it is nobody's business what others do.
+                            let here = || judge(g, at, &run(0, Some(n))).unwrap_or_default();
+                            let known = |what: &str| KNOWN.iter().any(|k| what.contains(k));
+                            if known(&what) || known(&here()) {
+                                tally.known.fetch_add(1, Ordering::Relaxed);
+                                continue;
+                            }
                             let who = ["rvvsim", "rvvsim, ones", "qemu"][who];
                             let k = first + n as u64;
                             wrong(format!(
@@ -195,7 +211,7 @@ fn compiled(seed: u64, from: u64, count: u64) {
     };
     // clang 19 confuses names where V, bf16 and the cryptography are all there.
     let sets: [&[Extension]; 2] = [&[Extension::V, Extension::Crypto], &[Extension::V, Extension::Bf16]];
-    let tally = Tally { programs: 0.into(), runs: 0.into(), wrong: Mutex::default() };
+    let tally = Tally { programs: 0.into(), runs: 0.into(), known: 0.into(), wrong: Mutex::default() };
     let next = AtomicU64::new(0);
     let start = std::time::Instant::now();
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -219,11 +235,12 @@ fn compiled(seed: u64, from: u64, count: u64) {
     });
     let wrong = tally.wrong.into_inner().unwrap();
     eprintln!(
-        "{} programs by {}, {} runs judged{}, {} wrong",
+        "{} programs by {}, {} runs judged{}, {} of them spoilt by known faults of the compiler, {} wrong",
         tally.programs.into_inner(),
         peers.clang,
         tally.runs.into_inner(),
         if peers.qemu.is_some() { " (QEMU among them)" } else { "" },
+        tally.known.into_inner(),
         wrong.len()
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
