@@ -1,17 +1,17 @@
 //! Generation policies: small biases that add up.
 
 macro_rules! biases {
-    ($( $(#[$doc:meta])* $field:ident / $variant:ident = $name:literal : $default:literal, )*) => {
+    ($( $(#[doc = $doc:literal])* $field:ident / $variant:ident = $name:literal : $default:literal, )*) => {
         /// How likely each kind of choice is, from 0 to 1.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Weights {
-            $( $(#[$doc])* pub $field: f64, )*
+            $( $(#[doc = $doc])* pub $field: f64, )*
         }
 
         /// One of the [`Weights`], by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Bias {
-            $( $(#[$doc])* $variant, )*
+            $( $(#[doc = $doc])* $variant, )*
         }
 
         impl Default for Weights {
@@ -27,6 +27,11 @@ macro_rules! biases {
             /// As files spell it.
             pub fn name(self) -> &'static str {
                 match self { $( Bias::$variant => $name, )* }
+            }
+
+            /// What happens with that likelihood.
+            pub fn description(self) -> &'static str {
+                match self { $( Bias::$variant => concat!($($doc),*).trim(), )* }
             }
 
             /// From [`Bias::name`].
@@ -157,14 +162,59 @@ pub const POLICIES: &[NamedPolicy] = &[
     ),
 ];
 
+/// What is wrong with a file of weights.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WeightsError {
+    /// It is no TOML.
+    #[error("not TOML: {0}")]
+    Toml(String),
+    /// There is no such weight.
+    #[error("there is no weight `{name}`; there are {}", known.join(", "))]
+    Unknown {
+        /// What the file says.
+        name: String,
+        /// What it could say.
+        known: Vec<&'static str>,
+    },
+    /// It is no number from 0 to 1.
+    #[error("`{0}` must be a number from 0 to 1")]
+    Range(String),
+}
+
 impl Weights {
+    /// Changes the weights that a file names: TOML, `name = weight` in each line.
+    ///
+    /// # Errors
+    /// See [`WeightsError`].
+    pub fn read(&mut self, text: &str) -> Result<(), WeightsError> {
+        let table: toml::Table = text
+            .parse()
+            .map_err(|e: toml::de::Error| WeightsError::Toml(e.to_string().trim_end().replace('\n', "; ")))?;
+        for (name, value) in &table {
+            let known = || Bias::ALL.iter().map(|b| b.name()).collect();
+            let bias = Bias::from_name(name)
+                .ok_or_else(|| WeightsError::Unknown { name: name.clone(), known: known() })?;
+            let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
+            match number.filter(|n| (0.0..=1.0).contains(n)) {
+                Some(weight) => self.set(bias, weight),
+                None => return Err(WeightsError::Range(name.clone())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes what a named policy changes. False if there is none of that name.
+    pub fn apply(&mut self, name: &str) -> bool {
+        let Some((_, _, changes)) = POLICIES.iter().find(|(n, ..)| *n == name) else { return false };
+        for &(bias, weight) in *changes {
+            self.set(bias, weight);
+        }
+        true
+    }
+
     /// The weights of a named policy.
     pub fn policy(name: &str) -> Option<Weights> {
-        let (_, _, changes) = POLICIES.iter().find(|(n, ..)| *n == name)?;
         let mut weights = Weights::default();
-        for &(bias, weight) in *changes {
-            weights.set(bias, weight);
-        }
-        Some(weights)
+        weights.apply(name).then_some(weights)
     }
 }
