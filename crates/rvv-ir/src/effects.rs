@@ -3,6 +3,7 @@
 
 use crate::{Arg, Expr, Node, Program, Stmt, Var};
 use rvv_intrinsics::{Role, Type};
+use std::collections::HashSet;
 
 /// What a statement reads and writes, blocks inside it included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,13 +61,14 @@ impl Effects {
         }
     }
 
-    fn all(&mut self, program: &Program, body: &[Stmt]) {
+    fn all(&mut self, program: &Program, body: &[Stmt], seen: &mut HashSet<usize>) {
         for stmt in body {
-            self.stmt(program, stmt);
+            self.stmt(program, stmt, seen);
         }
     }
 
-    fn stmt(&mut self, program: &Program, stmt: &Stmt) {
+    /// `seen` are the functions that have been looked into: what they do is noted already.
+    fn stmt(&mut self, program: &Program, stmt: &Stmt, seen: &mut HashSet<usize>) {
         match stmt {
             Stmt::Call(call) => {
                 let is_store = call.intrinsic.ret == Type::Void;
@@ -77,9 +79,9 @@ impl Effects {
             Stmt::Invoke { dst, function, args } => {
                 args.iter().for_each(|arg| self.arg(arg, false));
                 self.writes.extend(*dst);
-                if let Some(callee) = program.functions.get(*function) {
+                if let Some(callee) = program.functions.get(*function).filter(|_| seen.insert(*function)) {
                     let mut inner = Effects::default();
-                    inner.all(program, &callee.body);
+                    inner.all(program, &callee.body, seen);
                     self.loads.extend(inner.loads);
                     self.stores.extend(inner.stores);
                     self.reads_frm |= inner.reads_frm;
@@ -99,17 +101,17 @@ impl Effects {
             Stmt::Strip { length, index, vl, body, .. } => {
                 self.expr(length);
                 self.writes.extend([*index, *vl]);
-                self.all(program, body);
+                self.all(program, body, seen);
             }
             Stmt::For { index, count, body } => {
                 self.expr(count);
                 self.writes.push(*index);
-                self.all(program, body);
+                self.all(program, body, seen);
             }
             Stmt::If { left, then, otherwise, .. } => {
                 self.reads.push(*left);
-                self.all(program, then);
-                self.all(program, otherwise);
+                self.all(program, then, seen);
+                self.all(program, otherwise, seen);
             }
         }
     }
@@ -119,7 +121,7 @@ impl Stmt {
     /// What it reads and writes.
     pub fn effects(&self, program: &Program) -> Effects {
         let mut effects = Effects::default();
-        effects.stmt(program, self);
+        effects.stmt(program, self, &mut HashSet::new());
         effects
     }
 }
