@@ -1,7 +1,7 @@
 //! What is put around calls: functions of their own, conditions, counted loops.
 
 use crate::builder::{Builder, arg};
-use rvv_intrinsics::{Elem, Role, Type};
+use rvv_intrinsics::{Elem, Role, Type, by_name};
 use rvv_ir::{Arg, Call, Compare, Expr, Function, Stmt, Var};
 use std::collections::HashSet;
 
@@ -22,6 +22,7 @@ impl Builder<'_> {
         let body = std::mem::take(&mut self.body);
         let mut shaped = Vec::with_capacity(body.len());
         let mut seen = Seen::default();
+        let once = assigned_once(&body);
         for stmt in body {
             let Stmt::Call(call) = stmt else {
                 if let Stmt::Copy { dst, .. } = stmt {
@@ -44,6 +45,13 @@ impl Builder<'_> {
             // Operations and stores; a load has nothing to be chosen instead of it.
             let shapes = dst.is_none() || !addressed;
             let stmt = if shapes && self.chance(weights.branch) {
+                if seen.scalars.is_empty() && self.rng.below(2) == 0 {
+                    let reduced = self.look_at(&seen, &once);
+                    if let Some(Stmt::Call(Call { dst: Some(var), .. })) = reduced {
+                        seen.scalars.push(var);
+                    }
+                    shaped.extend(reduced);
+                }
                 self.under_condition(stmt, dst, &seen)
             } else if shapes && dst.is_none_or(|d| seen.assigned.contains(&d)) && self.chance(weights.repeat)
             {
@@ -58,6 +66,33 @@ impl Builder<'_> {
             seen.scalars.extend(scalar);
         }
         self.body = shaped;
+    }
+
+    /// An integer out of a vector or mask that is defined: how many bits are set, which is the first, element 0.
+    fn look_at(&mut self, seen: &Seen, once: &HashSet<Var>) -> Option<Stmt> {
+        let ratio = self.class.ratio;
+        let fits = |var: &Var| {
+            let ty = self.program.main.ty(*var);
+            let whole = ty.mask() == Some(ratio)
+                || ty.vector().is_some_and(|v| v.nf == 1 && !v.elem.is_float() && v.ratio() == ratio);
+            whole && once.contains(var) && self.is_solid(&Arg::Var(*var))
+        };
+        let values: Vec<Var> = seen.values.iter().copied().filter(fits).collect();
+        let source = *self.rng.pick(&values)?;
+        let name = match self.program.main.ty(source) {
+            Type::Mask(n) if self.rng.below(2) == 0 => format!("__riscv_vcpop_m_b{n}"),
+            Type::Mask(n) => format!("__riscv_vfirst_m_b{n}"),
+            Type::Vector(v) => format!("__riscv_vmv_x_s_{}_{}", v.short(), v.elem.short()),
+            _ => return None,
+        };
+        let intrinsic = by_name(&name)?;
+        let mut args = vec![Arg::Var(source)];
+        if intrinsic.param(Role::Vl).is_some() {
+            args.push(arg(self.span(ratio).vl));
+        }
+        let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
+        let dst = Some(self.var(intrinsic.ret));
+        Some(Stmt::Call(Call { dst, intrinsic, overloaded, args }))
     }
 
     /// Whether this result may decide a branch: an integer that is defined, as far as can be said.
@@ -173,6 +208,20 @@ impl Builder<'_> {
             Expr::Const(times)
         }
     }
+}
+
+/// The variables that calls assign once: what is known of them holds wherever they are.
+fn assigned_once(body: &[Stmt]) -> HashSet<Var> {
+    let (mut once, mut more) = (HashSet::new(), HashSet::new());
+    for stmt in body {
+        if let Stmt::Call(Call { dst: Some(var), .. }) | Stmt::Copy { dst: var, .. } = stmt
+            && !once.insert(*var)
+        {
+            more.insert(*var);
+        }
+    }
+    once.retain(|var| !more.contains(var));
+    once
 }
 
 impl Seen {
