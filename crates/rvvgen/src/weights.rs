@@ -65,9 +65,9 @@ biases! {
     /// A vector is loaded and stored as a field of a tuple.
     segments / Segments = "segments": 0.3,
     /// What a load leaves undisturbed comes from a load of any kind rather than a plain one.
-    chain / Chain = "chain-loads": 0.3,
+    chain / Chain = "chain-loads": 0.5,
     /// A mask comes from a comparison rather than from memory.
-    compare / Compare = "compare-masks": 0.4,
+    compare / Compare = "compare-masks": 0.5,
     /// A call's vl is smaller than the strip's, so that the tail is visible in what follows.
     tails / Tails = "tails": 0.05,
     /// The dynamic rounding mode is set before a call.
@@ -101,7 +101,7 @@ biases! {
     /// Operands are corner values rather than uniform bits.
     corner / Corner = "corner": 0.5,
     /// An accumulator lives from one strip to the next.
-    carry / Carry = "carry": 0.2,
+    carry / Carry = "carry": 0.1,
 }
 
 /// A named policy: its name, what it is for, and what it changes in the default weights.

@@ -297,7 +297,7 @@ fn policies_do_what_they_say() {
     none("plain", &["shapes", "setfrm", "shortened", "carried"]);
     more("rounding", "setfrm", 3.0);
     more("spill", "copies", 3.0);
-    more("masks", "compares", 1.3);
+    more("masks", "compares", 1.2);
     more("tails", "shortened", 3.0);
     more("strides", "odd strides", 1.5);
     more("overlap", "shared", 2.0);
