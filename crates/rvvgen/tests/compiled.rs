@@ -6,7 +6,7 @@
 //! CLANG=clang-22 QEMU=qemu-riscv64 cargo test -p rvvgen --release --test compiled -- --ignored --nocapture
 //! ```
 //!
-//! `CLANG` is clang-19 unless it is set, `LLD` its linker (lld-19), `QEMU` qemu-riscv64 if it is there. `RVVGEN_SEED`,
+//! `CLANG` is clang-19 unless it is set, `LLD` its linker (lld-19), `QEMU` qemu-riscv64 if it is there and new enough. `RVVGEN_SEED`,
 //! `RVVGEN_FROM` and `RVVGEN_COUNT` choose other programs, `RVVGEN_OPT` another level than -O0, `RVVGEN_KEEP` a folder for
 //! what disagrees.
 
@@ -56,8 +56,10 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(otherwise)
 }
 
-fn exists(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
+/// Whether this is a QEMU that has all the vector extensions: those of old have no `-cpu max`.
+fn is_usable(qemu: &str) -> bool {
+    let help = Command::new(qemu).args(["-cpu", "help"]).output();
+    help.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).split_whitespace().any(|word| word == "max"))
 }
 
 /// The compiler and the other emulator.
@@ -73,7 +75,7 @@ impl Peers {
         let qemu = variable("QEMU", "qemu-riscv64");
         let version = Command::new(&clang).arg("--version").output().ok().filter(|o| o.status.success())?;
         let is_19 = String::from_utf8_lossy(&version.stdout).contains("version 19.");
-        Some(Peers { qemu: exists(&qemu).then_some(qemu), clang, is_19 })
+        Some(Peers { qemu: is_usable(&qemu).then_some(qemu), clang, is_19 })
     }
 
     fn compile(&self, dir: &Path, source: &str, march: &str) -> Result<PathBuf, String> {
