@@ -2,7 +2,7 @@
 //! loops whose counters nobody changes. What only a run can show (an index past a buffer, a vl past
 //! VLMAX, an undefined branch) is the evaluator's to find.
 
-use crate::{Arg, BufferKind, Call, Expr, Function, Program, Stmt, Var, type_name};
+use crate::{Arg, BufferKind, Call, Expr, Function, Program, Stmt, Var, VarDecl, type_name};
 use rvv_intrinsics::{Elem, Param, Role, Type};
 use std::collections::HashSet;
 use std::fmt;
@@ -65,6 +65,7 @@ impl Program {
     /// # Errors
     /// The first one broken.
     pub fn check(&self) -> Result<(), CheckError> {
+        self.check_globals()?;
         for number in 0..=self.functions.len() {
             let function = self.function(number);
             let is_main = number == self.functions.len();
@@ -72,14 +73,15 @@ impl Program {
                 program: self,
                 function,
                 node: Node { function: number, path: Vec::new() },
-                assigned: HashSet::new(),
-                counters: HashSet::new(),
+                assigned: vec![false; function.vars.len()],
+                log: Vec::new(),
+                counters: Vec::new(),
             };
             checker.names(is_main)?;
             if is_main {
-                checker.assigned.extend(self.params.iter().map(|p| p.0));
+                self.params.iter().for_each(|p| checker.set(p.0));
             } else {
-                checker.assigned.extend(&function.params);
+                function.params.iter().for_each(|p| checker.set(*p));
             }
             checker.body(&function.body, 0)?;
             if let Some(ret) = function.ret {
@@ -88,6 +90,36 @@ impl Program {
         }
         Ok(())
     }
+
+    /// Names of buffers and functions.
+    fn check_globals(&self) -> Result<(), CheckError> {
+        let fail = |message: String| {
+            let node = Node { function: self.functions.len(), path: Vec::new() };
+            Err(CheckError { node, place: "the program".to_string(), message })
+        };
+        let mut seen = HashSet::new();
+        let buffers = self.buffers.iter().map(|b| &b.name);
+        for name in buffers.chain(self.functions.iter().map(|f| &f.name)) {
+            if !is_name(name) {
+                return fail(format!("`{name}` is not a name: letters, digits and `_`"));
+            }
+            if !seen.insert(name) {
+                return fail(format!("two things are called `{name}`"));
+            }
+        }
+        for function in self.functions.iter().chain([&self.main]) {
+            if let Some(var) = function.vars.iter().find(|v| seen.contains(&v.name)) {
+                return fail(format!("two things are called `{}`", var.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// A 64-bit integer of C that an [`Expr`] may use.
@@ -109,9 +141,12 @@ struct Checker<'p> {
     program: &'p Program,
     function: &'p Function,
     node: Node,
-    assigned: HashSet<Var>,
+    /// By variable: assigned on every way here.
+    assigned: Vec<bool>,
+    /// Those, in the order in which they became so.
+    log: Vec<Var>,
     /// Loop counters and vls of the loops we are in.
-    counters: HashSet<Var>,
+    counters: Vec<Var>,
 }
 
 type Result2 = Result<(), CheckError>;
@@ -124,12 +159,8 @@ impl Checker<'_> {
 
     fn names(&self, is_main: bool) -> Result2 {
         let mut seen = HashSet::new();
-        let globals = self.program.buffers.iter().map(|b| &b.name);
-        let functions = self.program.functions.iter().map(|f| &f.name);
-        for name in globals.chain(functions).chain(self.function.vars.iter().map(|v| &v.name)) {
-            let mut chars = name.chars();
-            let first = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-            if !first || !chars.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        for VarDecl { name, .. } in &self.function.vars {
+            if !is_name(name) {
                 return self.fail(format!("`{name}` is not a name: letters, digits and `_`"));
             }
             if !seen.insert(name) {
@@ -154,6 +185,22 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// The variable is assigned from here on.
+    fn set(&mut self, var: Var) {
+        if let Some(assigned) = self.assigned.get_mut(var.index())
+            && !std::mem::replace(assigned, true)
+        {
+            self.log.push(var);
+        }
+    }
+
+    /// Forgets what has been assigned since the log had this length; returns it.
+    fn unset(&mut self, mark: usize) -> Vec<Var> {
+        let since = self.log.split_off(mark);
+        since.iter().for_each(|var| self.assigned[var.index()] = false);
+        since
+    }
+
     fn body(&mut self, body: &[Stmt], first: usize) -> Result2 {
         for (i, stmt) in body.iter().enumerate() {
             self.node.path.push(first + i);
@@ -167,7 +214,7 @@ impl Checker<'_> {
         let Some(decl) = self.function.vars.get(var.index()) else {
             return self.fail(format!("variable number {} does not exist", var.0));
         };
-        if !self.assigned.contains(&var) {
+        if !self.assigned[var.index()] {
             return self.fail(format!("`{}` is read where it may not have been assigned", decl.name));
         }
         Ok(decl.ty)
@@ -188,7 +235,7 @@ impl Checker<'_> {
                 decl.name
             ));
         }
-        self.assigned.insert(var);
+        self.set(var);
         Ok(())
     }
 
@@ -221,7 +268,7 @@ impl Checker<'_> {
     }
 
     /// A value for something of type `ty`: a parameter of an intrinsic or of a function.
-    fn value(&mut self, what: &str, ty: Type, arg: &Arg) -> Result2 {
+    fn value(&mut self, what: &dyn Fn() -> String, ty: Type, arg: &Arg) -> Result2 {
         match (arg, ty) {
             (Arg::Var(var), _) => {
                 let has = self.read(*var)?;
@@ -229,6 +276,7 @@ impl Checker<'_> {
                     return Ok(());
                 }
                 let (wants, has) = (type_name(ty), type_name(has));
+                let what = what();
                 self.fail(format!(
                     "{what} is of type {wants}; `{}` is of type {has}",
                     self.function.name(*var)
@@ -237,6 +285,7 @@ impl Checker<'_> {
             (Arg::Expr(expr), _) if is_size(ty) => self.expr(expr),
             (Arg::Expr(Expr::Const(bits)), Type::Scalar(e)) => {
                 if e.bits() < 64 && bits >> e.bits() != 0 {
+                    let what = what();
                     return self.fail(format!("{what}: {bits:#x} has more than {} bits", e.bits()));
                 }
                 Ok(())
@@ -244,6 +293,7 @@ impl Checker<'_> {
             (Arg::Addr(number, expr), Type::Pointer(e) | Type::ConstPointer(e)) => {
                 let buffer = self.buffer(*number)?;
                 if buffer.elem != e {
+                    let what = what();
                     return self.fail(format!(
                         "{what} points to {}; `{}` holds {}",
                         e.short(),
@@ -257,7 +307,7 @@ impl Checker<'_> {
                 self.expr(expr)
             }
             (Arg::Ref(var), Type::SizePointer) => self.assign(*var, Type::Size),
-            _ => self.fail(format!("{what} wants {}", wants(ty))),
+            _ => self.fail(format!("{} wants {}", what(), wants(ty))),
         }
     }
 
@@ -279,11 +329,11 @@ impl Checker<'_> {
                 Role::Frm | Role::Vxrm | Role::Uimm | Role::Position => self.constant(call, param, arg)?,
                 // The reference to the new vl is assigned last: it may not be read by the same call.
                 Role::NewVl => {}
-                _ => self.value(&format!("`{}` of `{name}`", param.name), param.ty, arg)?,
+                _ => self.value(&|| format!("`{}` of `{name}`", param.name), param.ty, arg)?,
             }
         }
         if let Some(i) = intrinsic.position(Role::NewVl) {
-            self.value("`new_vl`", Type::SizePointer, &call.args[i])?;
+            self.value(&|| "`new_vl`".to_string(), Type::SizePointer, &call.args[i])?;
         }
         match (call.dst, intrinsic.ret) {
             (None, Type::Void) => Ok(()),
@@ -311,7 +361,7 @@ impl Checker<'_> {
 
     fn counter(&mut self, var: Var) -> Result2 {
         self.assign(var, Type::Size)?;
-        self.counters.insert(var);
+        self.counters.push(var);
         Ok(())
     }
 
@@ -319,9 +369,7 @@ impl Checker<'_> {
     fn keep(&mut self, length: &Expr) {
         match length {
             Expr::Const(_) => {}
-            Expr::Var(var) => {
-                self.counters.insert(*var);
-            }
+            Expr::Var(var) => self.counters.push(*var),
             Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) => {
                 self.keep(a);
                 self.keep(b);
@@ -347,7 +395,7 @@ impl Checker<'_> {
                 }
                 for (&param, arg) in callee.params.iter().zip(args) {
                     self.value(
-                        &format!("`{}` of `{}`", callee.name(param), callee.name),
+                        &|| format!("`{}` of `{}`", callee.name(param), callee.name),
                         callee.ty(param),
                         arg,
                     )?;
@@ -386,7 +434,7 @@ impl Checker<'_> {
                 if vtype.nf != 1 || !vtype.exists() {
                     return self.fail("a strip's type is one of those that vsetvl has: e8mf8 … e64m8");
                 }
-                let (assigned, counters) = (self.assigned.clone(), self.counters.clone());
+                let (assigned, counters) = (self.log.len(), self.counters.len());
                 if index == vl {
                     return self.fail("a strip's counter and vl are two variables");
                 }
@@ -394,16 +442,18 @@ impl Checker<'_> {
                 self.counter(*vl)?;
                 self.keep(length);
                 self.body(body, 0)?;
-                (self.assigned, self.counters) = (assigned, counters);
+                self.unset(assigned);
+                self.counters.truncate(counters);
                 Ok(())
             }
             Stmt::For { index, count, body } => {
                 self.expr(count)?;
-                let (assigned, counters) = (self.assigned.clone(), self.counters.clone());
+                let (assigned, counters) = (self.log.len(), self.counters.len());
                 self.counter(*index)?;
                 self.keep(count);
                 self.body(body, 0)?;
-                (self.assigned, self.counters) = (assigned, counters);
+                self.unset(assigned);
+                self.counters.truncate(counters);
                 Ok(())
             }
             Stmt::If { left, right, then, otherwise, .. } => {
@@ -423,11 +473,15 @@ impl Checker<'_> {
                     return self.fail(format!("{right:#x} has more than {bits} bits"));
                 }
                 // What both branches assign is assigned after them.
-                let before = self.assigned.clone();
+                let mark = self.log.len();
                 self.body(then, 0)?;
-                let after_then = std::mem::replace(&mut self.assigned, before);
+                let in_then: HashSet<Var> = self.unset(mark).into_iter().collect();
                 self.body(otherwise, then.len())?;
-                self.assigned.retain(|var| after_then.contains(var));
+                for var in self.unset(mark) {
+                    if in_then.contains(&var) {
+                        self.set(var);
+                    }
+                }
                 Ok(())
             }
         }

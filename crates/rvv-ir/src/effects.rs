@@ -3,6 +3,7 @@
 
 use crate::{Arg, Expr, Node, Program, Stmt, Var};
 use rvv_intrinsics::{Role, Type};
+use std::collections::HashSet;
 
 /// What a statement reads and writes, blocks inside it included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,13 +61,14 @@ impl Effects {
         }
     }
 
-    fn all(&mut self, program: &Program, body: &[Stmt]) {
+    fn all(&mut self, program: &Program, body: &[Stmt], seen: &mut HashSet<usize>) {
         for stmt in body {
-            self.stmt(program, stmt);
+            self.stmt(program, stmt, seen);
         }
     }
 
-    fn stmt(&mut self, program: &Program, stmt: &Stmt) {
+    /// `seen` are the functions that have been looked into: what they do is noted already.
+    fn stmt(&mut self, program: &Program, stmt: &Stmt, seen: &mut HashSet<usize>) {
         match stmt {
             Stmt::Call(call) => {
                 let is_store = call.intrinsic.ret == Type::Void;
@@ -77,9 +79,9 @@ impl Effects {
             Stmt::Invoke { dst, function, args } => {
                 args.iter().for_each(|arg| self.arg(arg, false));
                 self.writes.extend(*dst);
-                if let Some(callee) = program.functions.get(*function) {
+                if let Some(callee) = program.functions.get(*function).filter(|_| seen.insert(*function)) {
                     let mut inner = Effects::default();
-                    inner.all(program, &callee.body);
+                    inner.all(program, &callee.body, seen);
                     self.loads.extend(inner.loads);
                     self.stores.extend(inner.stores);
                     self.reads_frm |= inner.reads_frm;
@@ -99,17 +101,17 @@ impl Effects {
             Stmt::Strip { length, index, vl, body, .. } => {
                 self.expr(length);
                 self.writes.extend([*index, *vl]);
-                self.all(program, body);
+                self.all(program, body, seen);
             }
             Stmt::For { index, count, body } => {
                 self.expr(count);
                 self.writes.push(*index);
-                self.all(program, body);
+                self.all(program, body, seen);
             }
             Stmt::If { left, then, otherwise, .. } => {
                 self.reads.push(*left);
-                self.all(program, then);
-                self.all(program, otherwise);
+                self.all(program, then, seen);
+                self.all(program, otherwise, seen);
             }
         }
     }
@@ -119,47 +121,69 @@ impl Stmt {
     /// What it reads and writes.
     pub fn effects(&self, program: &Program) -> Effects {
         let mut effects = Effects::default();
-        effects.stmt(program, self);
+        effects.stmt(program, self, &mut HashSet::new());
         effects
     }
 }
 
 impl Program {
-    /// Takes a statement out. False if there is none at that place.
-    pub fn remove(&mut self, node: &Node) -> bool {
-        let Some((&last, way)) = node.path.split_last() else { return false };
+    /// The block that a statement stands in, and its place there.
+    fn block_of(&mut self, node: &Node) -> Option<(&mut Vec<Stmt>, usize)> {
+        let (&first, rest) = node.path.split_first()?;
         let function = match self.functions.get_mut(node.function) {
             Some(function) => function,
             None => &mut self.main,
         };
-        let mut body = &mut function.body;
-        let mut at = last;
-        for (depth, &step) in way.iter().enumerate() {
-            let next = way.get(depth + 1).copied().unwrap_or(last);
-            let Some(stmt) = body.get_mut(step) else { return false };
-            body = match stmt {
-                Stmt::Strip { body, .. } | Stmt::For { body, .. } => body,
-                Stmt::If { then, otherwise, .. } => {
-                    if next < then.len() {
-                        then
-                    } else {
-                        // The way goes on in `else`, which is counted after `then`.
-                        let skipped = then.len();
-                        if depth + 1 == way.len() {
-                            at = last - skipped;
-                            otherwise
-                        } else {
-                            return false;
-                        }
-                    }
-                }
-                _ => return false,
+        let (mut body, mut at) = (&mut function.body, first);
+        for &step in rest {
+            (body, at) = match body.get_mut(at)? {
+                Stmt::Strip { body, .. } | Stmt::For { body, .. } => (body, step),
+                // `else` is counted after `then`.
+                Stmt::If { then, otherwise, .. } => match step.checked_sub(then.len()) {
+                    None => (then, step),
+                    Some(step) => (otherwise, step),
+                },
+                _ => return None,
             };
         }
-        if at >= body.len() {
+        (at < body.len()).then_some((body, at))
+    }
+
+    /// Takes a statement out. False if there is none at that place.
+    pub fn remove(&mut self, node: &Node) -> bool {
+        match self.block_of(node) {
+            Some((body, at)) => {
+                body.remove(at);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes a function out, and the statements that call it. False if there is none of that number.
+    pub fn remove_function(&mut self, number: usize) -> bool {
+        fn uncall(body: &mut Vec<Stmt>, number: usize) {
+            body.retain(|s| !matches!(s, Stmt::Invoke { function, .. } if *function == number));
+            for stmt in body {
+                match stmt {
+                    Stmt::Invoke { function, .. } if *function > number => *function -= 1,
+                    Stmt::Strip { body, .. } | Stmt::For { body, .. } => uncall(body, number),
+                    Stmt::If { then, otherwise, .. } => {
+                        uncall(then, number);
+                        uncall(otherwise, number);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if number >= self.functions.len() {
             return false;
         }
-        body.remove(at);
+        self.functions.remove(number);
+        for function in &mut self.functions {
+            uncall(&mut function.body, number);
+        }
+        uncall(&mut self.main.body, number);
         true
     }
 }

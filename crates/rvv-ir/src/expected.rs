@@ -20,11 +20,50 @@ impl Contents {
     }
 }
 
+/// How an implementation chooses vl where VLMAX < AVL < 2·VLMAX (manual, "Constraints on Setting vl").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum VlChoice {
+    /// VLMAX.
+    #[default]
+    Max,
+    /// ⌈AVL/2⌉.
+    Half,
+}
+
+impl VlChoice {
+    /// All of them.
+    pub const ALL: [VlChoice; 2] = [VlChoice::Max, VlChoice::Half];
+
+    /// What vsetvl returns.
+    pub fn vl(self, avl: u64, vlmax: u64) -> u64 {
+        match self {
+            _ if avl <= vlmax => avl,
+            VlChoice::Half if avl < 2 * vlmax => avl.div_ceil(2),
+            _ => vlmax,
+        }
+    }
+
+    /// As files and options spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            VlChoice::Max => "max",
+            VlChoice::Half => "half",
+        }
+    }
+
+    /// From [`VlChoice::name`].
+    pub fn from_name(name: &str) -> Option<VlChoice> {
+        VlChoice::ALL.into_iter().find(|c| c.name() == name)
+    }
+}
+
 /// What a program must print, at one VLEN.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Expected {
     /// The VLEN it was computed for.
     pub vlen: u32,
+    /// The choice of vl it was computed for.
+    pub vl: VlChoice,
     /// One for each `out` buffer of the program, in order.
     pub outputs: Vec<Contents>,
 }

@@ -56,11 +56,13 @@ pub fn tokens(text: &str) -> Result<Tokens, ParseError> {
     let mut comment = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let mut rest = line;
+        // What has been counted of the line, in bytes and in characters.
+        let (mut counted, mut column) = (0, 1);
         while let Some(c) = rest.chars().next() {
-            let place = Place {
-                line: number as u32 + 1,
-                column: (line[..line.len() - rest.len()].chars().count() + 1) as u32,
-            };
+            let here = line.len() - rest.len();
+            column += line[counted..here].chars().count() as u32;
+            counted = here;
+            let place = Place { line: number as u32 + 1, column };
             if c.is_whitespace() {
                 rest = &rest[c.len_utf8()..];
             } else if let Some(text) = rest.strip_prefix('#') {

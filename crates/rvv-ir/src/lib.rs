@@ -6,6 +6,7 @@ pub mod data;
 mod effects;
 pub mod elf;
 mod expected;
+mod expected_text;
 mod lex;
 mod parse;
 mod print;
@@ -13,7 +14,8 @@ mod program;
 
 pub use check::{CheckError, Node, put_elem};
 pub use effects::Effects;
-pub use expected::{Contents, Expected, Mismatch};
+pub use expected::{Contents, Expected, Mismatch, VlChoice};
+pub use expected_text::{EXPECTED_VERSION, ExpectedError, element_text};
 pub use lex::Place;
 pub use parse::ParseError;
 pub use print::type_name;

@@ -5,6 +5,7 @@ use crate::lex::{Place, Token, Tokens, tokens};
 use crate::{Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Program, Stmt, VERSION, Var, VarDecl};
 use rvv_intrinsics::{Elem, Intrinsic, Type, VecType, by_name};
 use rvv_isa::{Lmul, Sew};
+use std::collections::HashMap;
 
 /// Why a text is not a program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,9 +26,13 @@ impl ParseError {
 type Result<T> = std::result::Result<T, ParseError>;
 
 /// A file need not be trusted: larger, deeper or longer than any of ours is refused.
-const MAX_TEXT: usize = 64 << 20;
+const MAX_TEXT: usize = 16 << 20;
 const MAX_DEPTH: u32 = 64;
 const MAX_BUFFER: u64 = 1 << 26;
+/// Bytes of all buffers.
+const MAX_MEMORY: u64 = 1 << 28;
+/// Variables of one function, and functions.
+const MAX_NAMES: usize = 1 << 16;
 
 impl std::str::FromStr for Program {
     type Err = ParseError;
@@ -44,6 +49,10 @@ impl std::str::FromStr for Program {
             depth: 0,
             program: Program { comment, ..Program::default() },
             scope: Function::default(),
+            vars: HashMap::new(),
+            buffers: HashMap::new(),
+            functions: HashMap::new(),
+            memory: 0,
         };
         parser.program()?;
         Ok(parser.program)
@@ -57,6 +66,12 @@ struct Parser {
     program: Program,
     /// The function being read.
     scope: Function,
+    /// What names mean: in that function, and everywhere.
+    vars: HashMap<String, Var>,
+    buffers: HashMap<String, usize>,
+    functions: HashMap<String, usize>,
+    /// Bytes of the buffers so far.
+    memory: u64,
 }
 
 /// Words that no variable, buffer or function may be called.
@@ -175,7 +190,8 @@ impl Parser {
                 "the file is of version {version}; this program reads version {VERSION}"
             ));
         }
-        // `main`'s parameters are declared before it.
+        // `main`'s parameters are declared before it, and before all functions or between them.
+        let mut params = HashMap::new();
         let mut main = Function { name: "main".to_string(), ..Function::default() };
         loop {
             let place = self.place();
@@ -184,13 +200,17 @@ impl Parser {
                 "data" => self.buffer(BufferKind::Data)?,
                 "out" => self.buffer(BufferKind::Out)?,
                 "param" => {
+                    std::mem::swap(&mut self.vars, &mut params);
                     let name = self.new_name("the parameter")?;
                     self.sign(":")?;
                     let ty = self.ty()?;
                     self.sign("=")?;
                     let value = self.number()?;
-                    let var = main.var(name, ty);
-                    self.program.params.push((var, value));
+                    std::mem::swap(&mut self.scope, &mut main);
+                    let declared = self.declare(name, ty);
+                    std::mem::swap(&mut self.scope, &mut main);
+                    std::mem::swap(&mut self.vars, &mut params);
+                    self.program.params.push((declared?, value));
                 }
                 "inline" => {
                     self.keyword("fn")?;
@@ -199,6 +219,7 @@ impl Parser {
                 "fn" => self.function(false)?,
                 "main" => {
                     self.scope = main;
+                    self.vars = params;
                     self.function_body()?;
                     self.program.main = std::mem::take(&mut self.scope);
                     if *self.peek() != Token::End {
@@ -221,7 +242,7 @@ impl Parser {
 
     fn buffer(&mut self, kind: BufferKind) -> Result<()> {
         let name = self.new_name("the buffer")?;
-        if self.program.buffers.iter().any(|b| b.name == name) {
+        if self.buffers.insert(name.clone(), self.program.buffers.len()).is_some() {
             return self.fail_before(format!("there is a buffer `{name}` already"));
         }
         self.sign(":")?;
@@ -235,6 +256,12 @@ impl Parser {
         let len = self.number()?;
         if len > MAX_BUFFER {
             return self.fail_before(format!("a buffer of {len} elements; at most {MAX_BUFFER} are allowed"));
+        }
+        self.memory += len * u64::from(elem.bytes());
+        if self.memory > MAX_MEMORY || self.program.buffers.len() >= MAX_NAMES {
+            return self.fail_before(format!(
+                "the buffers up to `{name}` are too much; {MAX_MEMORY} bytes in {MAX_NAMES} buffers are allowed"
+            ));
         }
         self.sign("]")?;
         self.sign("=")?;
@@ -308,18 +335,26 @@ impl Parser {
     }
 
     fn declare(&mut self, name: String, ty: Type) -> Result<Var> {
-        if self.scope.vars.iter().any(|v| v.name == name) {
+        let var = Var(self.scope.vars.len() as u32);
+        if self.vars.insert(name.clone(), var).is_some() {
             return self.fail_before(format!("there is a variable `{name}` already"));
         }
+        if var.index() >= MAX_NAMES {
+            return self.fail_before(format!("a function has at most {MAX_NAMES} variables"));
+        }
         self.scope.vars.push(VarDecl { name, ty });
-        Ok(Var(self.scope.vars.len() as u32 - 1))
+        Ok(var)
     }
 
     fn function(&mut self, inline: bool) -> Result<()> {
         let name = self.new_name("the function")?;
-        if self.program.functions.iter().any(|f| f.name == name) {
+        if self.functions.contains_key(&name) {
             return self.fail_before(format!("there is a function `{name}` already"));
         }
+        if self.functions.len() >= MAX_NAMES {
+            return self.fail_before(format!("there are at most {MAX_NAMES} functions"));
+        }
+        self.vars.clear();
         self.scope = Function { name, inline, ..Function::default() };
         self.sign("(")?;
         while !self.takes(")") {
@@ -338,6 +373,8 @@ impl Parser {
         if self.scope.ret.map(|r| self.scope.ty(r)) != returns {
             return self.fail_before("what is returned is not of the type after `->`");
         }
+        // It can be called from here on: nothing recurses.
+        self.functions.insert(self.scope.name.clone(), self.program.functions.len());
         self.program.functions.push(std::mem::take(&mut self.scope));
         Ok(())
     }
@@ -381,7 +418,7 @@ impl Parser {
     }
 
     fn lookup(&self, name: &str) -> Option<Var> {
-        self.scope.vars.iter().position(|v| v.name == name).map(|i| Var(i as u32))
+        self.vars.get(name).copied()
     }
 
     fn var(&mut self) -> Result<Var> {
@@ -396,8 +433,8 @@ impl Parser {
 
     fn buffer_name(&mut self) -> Result<usize> {
         let name = self.word("a buffer")?;
-        match self.program.buffers.iter().position(|b| b.name == name) {
-            Some(i) => Ok(i),
+        match self.buffers.get(&name) {
+            Some(&i) => Ok(i),
             None => self.fail_before(format!("there is no buffer `{name}`")),
         }
     }
@@ -493,7 +530,7 @@ impl Parser {
 
     fn invoke(&mut self, dst: Option<Var>) -> Result<Stmt> {
         let name = self.word("a function")?;
-        let Some(function) = self.program.functions.iter().position(|f| f.name == name) else {
+        let Some(&function) = self.functions.get(&name) else {
             return self.fail_before(format!("there is no function `{name}` before this one"));
         };
         Ok(Stmt::Invoke { dst, function, args: self.args()? })
@@ -531,7 +568,7 @@ impl Parser {
         if self.takes("&") {
             let name = self.word("a buffer or variable")?;
             if self.takes("[") {
-                let Some(buffer) = self.program.buffers.iter().position(|b| b.name == name) else {
+                let Some(&buffer) = self.buffers.get(&name) else {
                     return self.fail_before(format!("there is no buffer `{name}`"));
                 };
                 let expr = self.expr()?;

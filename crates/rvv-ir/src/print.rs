@@ -1,4 +1,5 @@
-//! The text of a program, as files hold it. [`crate::parse`] reads it back to an equal program.
+//! The text of a program, as files hold it. [`crate::parse`] reads it back to a program of the same text and meaning; in it
+//! the parameters of `main` are the first of its variables.
 
 use crate::data::{Distribution, Init};
 use crate::{Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Program, Stmt, VERSION, Var};

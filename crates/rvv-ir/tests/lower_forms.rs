@@ -280,6 +280,28 @@ fn a_file_for_short_vectors_says_so_on_long_ones() {
 }
 
 #[test]
+fn code_may_be_longer_than_any_jump() {
+    const TIMES: u32 = 30_000;
+    let out = buffer("out", Elem::U32, 1, BufferKind::Out, Init::Data(vec![5]));
+    let mut p = Program { buffers: vec![out], ..Program::default() };
+    let x = p.main.var("x", ty("u32m1"));
+    let i = p.main.var("i", Type::Size);
+    let yes = p.main.var("yes", Type::Scalar(Elem::U8));
+    p.params = vec![(yes, 1)];
+    let more = call(x, "vadd_vx_u32m1", vec![v(x), n(1), n(1)]);
+    let then = vec![more; TIMES as usize];
+    let choice = Stmt::If { left: yes, compare: Compare::Ne, right: 0, then: then.clone(), otherwise: then };
+    p.main.body = vec![
+        call(x, "vle32_v_u32m1", vec![at(0, k(0)), n(1)]),
+        Stmt::For { index: i, count: k(2), body: vec![choice] },
+        call(None, "vse32_v_u32m1", vec![at(0, k(0)), v(x), n(1)]),
+    ];
+    let file = elf::lower(&[&p, &p]).unwrap();
+    assert!(file.len() > 4 << 20);
+    assert_eq!(run(file, 128, Agnostic::Ones, &[]), ("exit 0".into(), words([5 + 2 * TIMES; 2])));
+}
+
+#[test]
 fn constants_out_of_range_are_errors() {
     let (mut program, _) = tuples();
     let Stmt::Call(call) = &mut program.functions[0].body[0] else { unreachable!() };
@@ -301,7 +323,7 @@ fn expected(program: &Program, bytes: &[u8], defined: impl Fn(usize) -> u8) -> V
                 Contents { bytes: bytes[range].to_vec(), defined }
             })
             .collect();
-        Expected { vlen, outputs }
+        Expected { vlen, outputs, ..Expected::default() }
     };
     vec![at(128), at(256)]
 }

@@ -49,6 +49,13 @@ impl Bits {
         self.defined[at..at + len].copy_from_slice(&from.defined[from_at..from_at + len]);
     }
 
+    /// Inverts the defined bits of some bytes.
+    pub fn invert(&mut self, at: usize, len: usize) {
+        for (byte, defined) in self.bytes[at..at + len].iter_mut().zip(&self.defined[at..at + len]) {
+            *byte ^= defined;
+        }
+    }
+
     /// Bit `i`, if it is defined.
     #[inline]
     pub fn bit(&self, i: usize) -> Option<bool> {

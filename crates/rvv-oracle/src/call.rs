@@ -3,7 +3,8 @@
 use crate::arith::{self, Frm, Operand, Vxrm};
 use crate::bits::Bits;
 use crate::eval::{Frame, Machine};
-use crate::value::{Value, undefined};
+use crate::invert::invert;
+use crate::value::{Value, field_bytes, undefined};
 use crate::{crypto, mask, memory, permute, reduction, utility};
 use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType};
 use rvv_ir::{Arg, Call, Expr};
@@ -22,6 +23,8 @@ pub struct Context<'a> {
     pub frm: Frm,
     /// The fixed-point rounding mode.
     pub vxrm: Vxrm,
+    /// What it writes is to be inverted.
+    pub inverts: bool,
 }
 
 /// What an element is, by the manual's words ("Prestart, Active, Inactive, Body, and Tail Element
@@ -324,6 +327,10 @@ impl<'p> Machine<'p> {
                 _ => return Err("vl is not a number".to_string()),
             },
         };
+        let types = intrinsic.params.iter().map(|p| p.ty).chain([intrinsic.ret]);
+        let bytes =
+            types.filter_map(|ty| ty.vector()).map(|v| field_bytes(v, self.options.vlen) * v.nf as usize);
+        self.spend_bytes(bytes.max().unwrap_or(0))?;
         let vlmax = ratio(intrinsic).map_or(u64::MAX, |ratio| u64::from(self.options.vlen / ratio));
         if vl > vlmax {
             return Err(format!(
@@ -332,8 +339,9 @@ impl<'p> Machine<'p> {
             ));
         }
         if vl > 0 || intrinsic.position(Role::Vl).is_none() {
-            (self.executed)(intrinsic);
+            (self.executed)(call);
         }
+        let inverts = self.inverted.is_some_and(|inverted| std::ptr::eq(inverted, call));
         let mut cx = Context {
             intrinsic,
             call,
@@ -342,6 +350,7 @@ impl<'p> Machine<'p> {
             vl: vl as usize,
             frm: self.frm,
             vxrm: Vxrm::Rnu,
+            inverts,
         };
         if intrinsic.param(Role::Frm).is_some() {
             cx.frm = Frm::from_encoding(cx.constant(Role::Frm)).ok_or("no such frm")?;
@@ -350,7 +359,7 @@ impl<'p> Machine<'p> {
             cx.vxrm = Vxrm::from_encoding(cx.constant(Role::Vxrm)).ok_or("no such vxrm")?;
         }
         let sem = intrinsic.sem;
-        let result = if memory::is_memory(sem) {
+        let mut result = if memory::is_memory(sem) {
             memory::access(self, frame, &cx)?
         } else if sem == Sem::Setvl {
             let avl = cx.scalar(Role::Avl).flatten().ok_or("the avl of vsetvl is undefined")?;
@@ -373,6 +382,9 @@ impl<'p> Machine<'p> {
         } else {
             return Err(format!("`{}` is not known to the evaluator", intrinsic.name));
         };
+        if let Some(value) = result.as_mut().filter(|_| inverts) {
+            invert(&cx, value);
+        }
         let new_vl = match cx.arg(Role::NewVl) {
             Some(Arg::Ref(var)) => Some(*var),
             _ => None,

@@ -3,30 +3,11 @@
 use crate::arith::Frm;
 use crate::bits::Bits;
 use crate::value::Value;
-use rvv_intrinsics::{Elem, Intrinsic, Type};
-use rvv_ir::{Arg, CheckError, Compare, Contents, Expected, Expr, Function, Node, Program, Stmt, Var};
+use rvv_intrinsics::{Elem, Type};
+use rvv_ir::{
+    Arg, Call, CheckError, Compare, Contents, Expected, Expr, Function, Node, Program, Stmt, Var, VlChoice,
+};
 use std::fmt;
-
-/// How an implementation chooses vl where VLMAX < AVL < 2·VLMAX (manual, "Constraints on Setting vl").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum VlChoice {
-    /// VLMAX.
-    #[default]
-    Max,
-    /// ⌈AVL/2⌉.
-    Half,
-}
-
-impl VlChoice {
-    /// What vsetvl returns.
-    pub fn vl(self, avl: u64, vlmax: u64) -> u64 {
-        match self {
-            _ if avl <= vlmax => avl,
-            VlChoice::Half if avl < 2 * vlmax => avl.div_ceil(2),
-            _ => vlmax,
-        }
-    }
-}
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +16,7 @@ pub struct Options {
     pub vlen: u32,
     /// What vsetvl does.
     pub vl: VlChoice,
-    /// Statements after which the run is given up.
+    /// Steps after which the run is given up: a statement is one, and one more for each 32 bytes of a vector.
     pub fuel: u64,
 }
 
@@ -45,6 +26,9 @@ impl Options {
         Options { vlen, vl: VlChoice::Max, fuel: 10_000_000 }
     }
 }
+
+/// Bytes of a vector that cost as much as a statement.
+const BYTES_PER_STEP: u64 = 32;
 
 /// Why a program has no defined meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,14 +63,35 @@ pub fn evaluate(program: &Program, options: &Options) -> Result<Expected, EvalEr
     evaluate_with(program, options, &mut |_| ())
 }
 
-/// The same, telling `executed` of each intrinsic that ran with vl > 0 (or takes none).
+/// The same, telling `executed` of each call that ran with vl > 0 (or takes none).
 ///
 /// # Errors
 /// Those of [`evaluate`].
 pub fn evaluate_with(
     program: &Program,
     options: &Options,
-    executed: &mut dyn FnMut(&'static Intrinsic),
+    executed: &mut dyn FnMut(&Call),
+) -> Result<Expected, EvalError> {
+    run(program, options, executed, None)
+}
+
+/// What the program would print if a call did something else: each defined bit that it writes is inverted, each time
+/// it runs. Where this differs from [`evaluate`] in a defined bit, what the call does can be seen from outside.
+///
+/// The call is given by its place in [`Program::calls`].
+///
+/// # Errors
+/// Those of [`evaluate`]; a wrong result may well lead to undefined behaviour.
+pub fn evaluate_inverted(program: &Program, options: &Options, call: usize) -> Result<Expected, EvalError> {
+    let inverted = program.calls().get(call).copied();
+    run(program, options, &mut |_| (), inverted)
+}
+
+fn run<'p>(
+    program: &'p Program,
+    options: &Options,
+    executed: &'p mut dyn FnMut(&Call),
+    inverted: Option<&'p Call>,
 ) -> Result<Expected, EvalError> {
     program.check()?;
     let buffers = program
@@ -106,6 +111,7 @@ pub fn evaluate_with(
         fuel: options.fuel,
         node: Node { function: program.functions.len(), path: Vec::new() },
         executed,
+        inverted,
     };
     let mut frame = Frame::new(&program.main);
     for &(var, value) in &program.params {
@@ -118,7 +124,8 @@ pub fn evaluate_with(
         let bits = std::mem::take(&mut machine.buffers[i]);
         Contents { bytes: bits.bytes, defined: bits.defined }
     };
-    Ok(Expected { vlen: options.vlen, outputs: program.outputs().map(contents).collect() })
+    let outputs = program.outputs().map(contents).collect();
+    Ok(Expected { vlen: options.vlen, vl: options.vl, outputs })
 }
 
 /// The variables of a function that is running.
@@ -147,7 +154,9 @@ pub struct Machine<'p> {
     pub frm: Frm,
     fuel: u64,
     node: Node,
-    pub executed: &'p mut dyn FnMut(&'static Intrinsic),
+    pub executed: &'p mut dyn FnMut(&Call),
+    /// The call whose results are inverted.
+    pub inverted: Option<&'p Call>,
 }
 
 impl<'p> Machine<'p> {
@@ -161,11 +170,22 @@ impl<'p> Machine<'p> {
     }
 
     fn spend(&mut self) -> Result<(), String> {
-        if self.fuel == 0 {
-            return Err(format!("the program has not ended after {} statements", self.options.fuel));
+        self.spend_many(1)
+    }
+
+    /// Spends as much as work on this many bytes costs.
+    pub fn spend_bytes(&mut self, bytes: usize) -> Result<(), String> {
+        self.spend_many(bytes as u64 / BYTES_PER_STEP)
+    }
+
+    fn spend_many(&mut self, steps: u64) -> Result<(), String> {
+        match self.fuel.checked_sub(steps) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => Err(format!("the program has not ended after {} steps", self.options.fuel)),
         }
-        self.fuel -= 1;
-        Ok(())
     }
 
     /// An integer expression; its value decides an address, a vl or a trip count, so it must be defined.

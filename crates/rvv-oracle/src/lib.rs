@@ -8,6 +8,7 @@ mod bits;
 mod call;
 mod crypto;
 mod eval;
+mod invert;
 mod mask;
 mod memory;
 mod permute;
@@ -15,4 +16,5 @@ mod reduction;
 mod utility;
 mod value;
 
-pub use eval::{EvalError, Options, VlChoice, evaluate, evaluate_with};
+pub use eval::{EvalError, Options, evaluate, evaluate_inverted, evaluate_with};
+pub use rvv_ir::VlChoice;

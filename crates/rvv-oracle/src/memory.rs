@@ -6,6 +6,7 @@ use crate::eval::{Frame, Machine};
 use crate::value::Value;
 use rvv_intrinsics::{Role, Sem, VecType};
 use rvv_ir::Arg;
+use std::collections::HashSet;
 
 /// Whether it accesses memory.
 pub fn is_memory(sem: Sem) -> bool {
@@ -103,7 +104,7 @@ fn store(
     // Only the ordered-indexed stores have an order. Where two elements of another go to one place and
     // differ, either may stay.
     let ordered = cx.intrinsic.sem == Sem::StoreOrdered;
-    let mut written: Vec<usize> = Vec::new();
+    let mut written = Written::default();
     for i in (0..cx.vl).filter(|&i| cx.part(i) == Part::Active) {
         for field in 0..usize::from(ty.nf) {
             let at = base + offsets.of(i)? + (field * size) as i128;
@@ -120,11 +121,42 @@ fn store(
                 }
             } else {
                 memory.copy(at, data, from, size);
-                written.push(at);
+                written.insert(at);
             }
         }
     }
+    if cx.inverts {
+        written.list.sort_unstable();
+        written.list.dedup();
+        written.list.iter().for_each(|&at| machine.buffers[buffer].invert(at, size));
+    }
     Ok(())
+}
+
+/// The places a store has written to.
+#[derive(Default)]
+struct Written {
+    list: Vec<usize>,
+    /// The same, once there are many.
+    set: HashSet<usize>,
+}
+
+impl Written {
+    const FEW: usize = 32;
+
+    fn contains(&self, at: &usize) -> bool {
+        if self.list.len() <= Self::FEW { self.list.contains(at) } else { self.set.contains(at) }
+    }
+
+    fn insert(&mut self, at: usize) {
+        if self.list.len() == Self::FEW {
+            self.set.extend(&self.list);
+        }
+        self.list.push(at);
+        if self.list.len() > Self::FEW {
+            self.set.insert(at);
+        }
+    }
 }
 
 /// ⌈vl/8⌉ bytes (manual, "Vector Mask Load and Store": "evl=ceil(vl/8)"). Bits past vl are tail.
@@ -144,7 +176,7 @@ fn store_mask(machine: &mut Machine, cx: &Context, buffer: usize, base: i128) ->
     for byte in 0..cx.vl.div_ceil(8) {
         let at = machine.inside(buffer, base + byte as i128, rvv_intrinsics::Elem::U8)?;
         for i in byte * 8..byte * 8 + 8 {
-            let bit = if i < cx.vl { data.bit(i) } else { None };
+            let bit = if i < cx.vl { data.bit(i).map(|b| b != cx.inverts) } else { None };
             machine.buffers[buffer].set_bit(at * 8 + i % 8, bit);
         }
     }

@@ -63,7 +63,8 @@ fn a_strip_mined_loop_means_the_same_at_every_vlen() {
     for vlen in [64, 128, 256, 65536] {
         assert_eq!(printed(STRIP, vlen), "11 22 33 44 55 66 77 88 99 110");
         let half = Options { vl: VlChoice::Half, ..Options::new(vlen) };
-        assert_eq!(evaluate(&program(STRIP), &half), run(STRIP, vlen));
+        let outputs = |e: rvv_ir::Expected| e.outputs;
+        assert_eq!(evaluate(&program(STRIP), &half).map(outputs), run(STRIP, vlen).map(outputs));
     }
 }
 

@@ -5,11 +5,12 @@ use crate::class::{Class, Kind};
 use crate::memory::{is_memory, is_store};
 use crate::place::Place;
 use crate::rng::Rng;
-use crate::{Category, Choice, Plan, Scheduler, Selection, Weights, schedule};
+use crate::schedule::Reschedule;
+use crate::{Category, Choice, Plan, Scheduler, Selection, Weights};
 use rvv_intrinsics::{Elem, Intrinsic, Role, Type, VecType};
 use rvv_ir::{Arg, Call, Expected, Expr, Program, Stmt, Var};
 use rvv_isa::{Lmul, Sew};
-use rvv_oracle::{EvalError, Options, VlChoice, evaluate};
+use rvv_oracle::{EvalError, Options, VlChoice, evaluate, evaluate_with};
 
 /// What programs are to be like.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +81,8 @@ pub struct Generated {
     pub program: Program,
     /// What it prints at each VLEN of the settings, under the first choice of vl.
     pub expected: Vec<Expected>,
+    /// The calls that were executed at the first VLEN with a vl above 0, each once.
+    pub executed: Vec<Choice>,
     /// Statements that had to be taken out again because they had no meaning.
     pub repairs: usize,
 }
@@ -118,9 +121,12 @@ pub fn generate(plan: &Plan, k: u64, settings: &Settings) -> Result<Generated, G
         builder.planned(intrinsic, overloaded);
     }
     builder.shape();
-    let mut program = builder.finish(k);
+    let mut program = builder.finish();
     program.comment = vec![format!("rvvgen, seed {}, program {k}", plan.seed())];
-    mend(plan, k, program, settings)
+    let mut generated = mend(plan, k, program, settings)?;
+    // Orders differ in nothing that can be seen: what was taken out, and what is printed, stay the same.
+    generated.program.reschedule(settings.scheduler, k);
+    Ok(generated)
 }
 
 /// Evaluates the program where it must have a meaning. A statement that has none is taken out, and what
@@ -129,10 +135,12 @@ fn mend(plan: &Plan, k: u64, mut program: Program, settings: &Settings) -> Resul
     let mut repairs = 0;
     loop {
         match meanings(&program, settings) {
-            Ok(expected) => return Ok(Generated { program, expected, repairs }),
+            Ok((expected, executed)) => return Ok(Generated { program, expected, executed, repairs }),
             Err(error) => {
                 repairs += 1;
-                if repairs > 200 || !program.remove(&error.node) {
+                // A function is one call and its result: it goes as a whole.
+                let removed = program.remove_function(error.node.function) || program.remove(&error.node);
+                if repairs > 200 || !removed {
                     return Err(GenerateError::Undefined { seed: plan.seed(), number: k, error });
                 }
             }
@@ -140,17 +148,31 @@ fn mend(plan: &Plan, k: u64, mut program: Program, settings: &Settings) -> Resul
     }
 }
 
-fn meanings(program: &Program, settings: &Settings) -> Result<Vec<Expected>, EvalError> {
+/// What it prints, and which calls were executed at the first VLEN.
+type Meaning = (Vec<Expected>, Vec<Choice>);
+
+fn meanings(program: &Program, settings: &Settings) -> Result<Meaning, EvalError> {
     let mut expected = Vec::new();
+    let mut executed: Vec<Choice> = Vec::new();
     for (i, &vl) in settings.vls.iter().enumerate() {
         for &vlen in &settings.vlens {
-            let outcome = evaluate(program, &Options { vl, ..Options::new(vlen) })?;
-            if i == 0 {
-                expected.push(outcome);
+            let options = Options { vl, ..Options::new(vlen) };
+            if i > 0 || !expected.is_empty() {
+                let outcome = evaluate(program, &options)?;
+                if i == 0 {
+                    expected.push(outcome);
+                }
+                continue;
             }
+            let mut note = |call: &Call| {
+                executed.push(Choice { intrinsic: call.intrinsic, overloaded: call.overloaded });
+            };
+            expected.push(evaluate_with(program, &options, &mut note)?);
         }
     }
-    Ok(expected)
+    executed.sort_unstable_by_key(|c| (c.intrinsic.id, c.overloaded));
+    executed.dedup();
+    Ok((expected, executed))
 }
 
 impl Builder<'_> {
@@ -198,6 +220,9 @@ impl Builder<'_> {
         if intrinsic.uses_frm() && intrinsic.param(Role::Frm).is_none() && self.chance(weights.set_frm) {
             let frm = self.rng.below(5) as u8;
             self.body.push(Stmt::SetFrm(frm));
+        }
+        if self.chance(weights.carry) && self.accumulate(intrinsic, overloaded) {
+            return;
         }
         let result = self.call(intrinsic, overloaded, 0);
         if let Some(var) = result.filter(|_| !self.rng.chance(weights.dead)) {
@@ -274,12 +299,12 @@ impl Builder<'_> {
     }
 
     /// The whole program.
-    fn finish(mut self, k: u64) -> Program {
+    fn finish(mut self) -> Program {
         let last = std::mem::take(&mut self.last);
         self.body.extend(last);
-        let body = schedule(&self.program, self.body, self.settings.scheduler, k);
-        let mut main = self.before;
-        match self.place {
+        let body = std::mem::take(&mut self.body);
+        let mut main = std::mem::take(&mut self.before);
+        let looped = match self.place {
             Place::Strip { index, vl, count } => {
                 let weights = &self.settings.weights;
                 let opaque = self.rng.chance(weights.opaque);
@@ -291,16 +316,17 @@ impl Builder<'_> {
                     Expr::Const(count as u64)
                 };
                 let vtype = strip_type(self.class, &mut self.rng);
-                let strip = Stmt::Strip { vtype, length, index, vl, body };
-                if self.rng.chance(weights.nest) {
-                    let var = self.program.main.var("round", Type::Size);
-                    let times = 1 + self.rng.below(3) as u64;
-                    main.push(Stmt::For { index: var, count: Expr::Const(times), body: vec![strip] });
-                } else {
-                    main.push(strip);
-                }
+                vec![Stmt::Strip { vtype, length, index, vl, body }]
             }
-            Place::Fixed { .. } | Place::Max { .. } => main.extend(body),
+            Place::Fixed { .. } | Place::Max { .. } => body,
+        };
+        if self.rng.chance(self.settings.weights.nest) {
+            let index = self.program.main.var("round", Type::Size);
+            let times = 1 + self.rng.below(3) as u64;
+            let count = self.trips(times);
+            main.push(Stmt::For { index, count, body: looped });
+        } else {
+            main.extend(looped);
         }
         main.extend(self.after);
         self.program.main.body = main;

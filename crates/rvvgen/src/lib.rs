@@ -4,7 +4,9 @@
 //! [`generate`] writes program number `k` of a plan. Both are functions of their arguments alone.
 
 mod builder;
+mod carry;
 mod class;
+mod coverage;
 mod generate;
 mod index;
 mod memory;
@@ -18,9 +20,10 @@ mod shape;
 mod solid;
 mod weights;
 
-pub use class::{Class, Kind, class};
+pub use class::{Class, Kind, class, exists_at};
+pub use coverage::{Count, Coverage, Group};
 pub use generate::{GenerateError, Generated, Settings, generate};
 pub use plan::{Choice, Plan};
-pub use schedule::{Scheduler, schedule};
+pub use schedule::{Reschedule, Scheduler, schedule};
 pub use select::{Category, Selection};
-pub use weights::{Bias, NamedPolicy, POLICIES, Weights};
+pub use weights::{Bias, NamedPolicy, POLICIES, Weights, WeightsError};

@@ -46,15 +46,19 @@ pub struct Plan {
 impl Plan {
     /// A plan for programs of `ops` selected calls each, all of which have a meaning at VLEN `vlen`.
     pub fn new(seed: u64, selection: &Selection, ops: usize, vlen: u32) -> Plan {
+        let exist = all().iter().filter(|i| exists_at(i, vlen));
+        let spelled =
+            exist.flat_map(|intrinsic| [false, true].map(|overloaded| Choice { intrinsic, overloaded }));
+        Plan::of(seed, spelled.filter(|c| selection.wants(c.intrinsic, c.overloaded)), ops)
+    }
+
+    /// A plan for programs of `ops` of these calls each.
+    pub fn of(seed: u64, choices: impl IntoIterator<Item = Choice>, ops: usize) -> Plan {
         let mut pools: BTreeMap<Class, (Vec<Choice>, Vec<Choice>)> = BTreeMap::new();
-        for intrinsic in all().iter().filter(|i| exists_at(i, vlen)) {
-            for overloaded in [false, true] {
-                if selection.wants(intrinsic, overloaded) {
-                    let (operations, accesses) = pools.entry(class(intrinsic)).or_default();
-                    let pool = if is_memory(intrinsic.sem) { accesses } else { operations };
-                    pool.push(Choice { intrinsic, overloaded });
-                }
-            }
+        for choice in choices {
+            let (operations, accesses) = pools.entry(class(choice.intrinsic)).or_default();
+            let pool = if is_memory(choice.intrinsic.sem) { accesses } else { operations };
+            pool.push(choice);
         }
         let ops = ops.max(1);
         let pool = |(class, (operations, accesses)): (Class, (Vec<Choice>, Vec<Choice>))| {

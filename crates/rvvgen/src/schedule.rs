@@ -81,3 +81,34 @@ pub fn schedule(program: &Program, body: Vec<Stmt>, scheduler: Scheduler, seed: 
     let mut body: Vec<Option<Stmt>> = body.into_iter().map(Some).collect();
     order.into_iter().filter_map(|i| body[i].take()).collect()
 }
+
+/// Puts a whole program in another order.
+pub trait Reschedule {
+    /// Puts the statements of every block in another order. `seed` is for the random one.
+    fn reschedule(&mut self, scheduler: Scheduler, seed: u64);
+}
+
+impl Reschedule for Program {
+    fn reschedule(&mut self, scheduler: Scheduler, seed: u64) {
+        if scheduler == Scheduler::Unit {
+            return;
+        }
+        let body = std::mem::take(&mut self.main.body);
+        self.main.body = all(self, body, scheduler, seed);
+    }
+}
+
+fn all(program: &Program, body: Vec<Stmt>, scheduler: Scheduler, seed: u64) -> Vec<Stmt> {
+    let inner = |body| all(program, body, scheduler, seed.wrapping_add(1));
+    let body = body.into_iter().map(|stmt| match stmt {
+        Stmt::Strip { vtype, length, index, vl, body } => {
+            Stmt::Strip { vtype, length, index, vl, body: inner(body) }
+        }
+        Stmt::For { index, count, body } => Stmt::For { index, count, body: inner(body) },
+        Stmt::If { left, compare, right, then, otherwise } => {
+            Stmt::If { left, compare, right, then: inner(then), otherwise: inner(otherwise) }
+        }
+        other => other,
+    });
+    schedule(program, body.collect(), scheduler, seed)
+}

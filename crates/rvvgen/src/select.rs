@@ -51,6 +51,8 @@ impl Category {
 pub struct Selection {
     /// Patterns for names without `__riscv_`, with `*` and `?`: any of them; none means all.
     pub names: Vec<String>,
+    /// Patterns for names that are not to occur: what a compiler does not have.
+    pub except: Vec<String>,
     /// Any of these.
     pub extensions: Vec<Extension>,
     /// Any of these.
@@ -63,6 +65,7 @@ impl Default for Selection {
     fn default() -> Self {
         Selection {
             names: Vec::new(),
+            except: Vec::new(),
             extensions: Extension::ALL.to_vec(),
             categories: Category::ALL.to_vec(),
             ratios: Vec::new(),
@@ -78,8 +81,13 @@ impl Selection {
             && self.categories.contains(&Category::of(intrinsic, overloaded))
             && self.extensions.contains(&intrinsic.extension)
             && (self.ratios.is_empty() || self.ratios.contains(&crate::class(intrinsic).ratio))
-            && (self.names.is_empty() || self.names.iter().any(|p| matches(p.as_bytes(), name.as_bytes())))
+            && (self.names.is_empty() || any(&self.names, name))
+            && !any(&self.except, name)
     }
+}
+
+fn any(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|p| matches(p.as_bytes(), name.as_bytes()))
 }
 
 /// Shell patterns: `*` any number of characters, `?` one. In time linear in both, whatever the pattern.

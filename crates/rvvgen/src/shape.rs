@@ -1,33 +1,109 @@
-//! What is put around calls: functions of their own, conditions.
+//! What is put around calls: functions of their own, conditions, counted loops.
 
 use crate::builder::{Builder, arg};
-use rvv_intrinsics::Type;
-use rvv_ir::{Arg, Call, Compare, Expr, Function, Stmt};
+use rvv_intrinsics::{Elem, Role, Type, by_name};
+use rvv_ir::{Arg, Call, Compare, Expr, Function, Stmt, Var};
+use std::collections::HashSet;
+
+/// What has been assigned before a statement of the body.
+#[derive(Default)]
+struct Seen {
+    assigned: HashSet<Var>,
+    /// Those that another value may stand in for, in the order of their assignment.
+    values: Vec<Var>,
+    /// Integers that come out of vectors and are defined: what a branch may depend on.
+    scalars: Vec<Var>,
+}
 
 impl Builder<'_> {
-    /// Puts some calls into functions and some under conditions.
+    /// Puts some calls into functions, some under conditions and some into loops.
     pub fn shape(&mut self) {
         let weights = self.settings.weights.clone();
         let body = std::mem::take(&mut self.body);
         let mut shaped = Vec::with_capacity(body.len());
+        let mut seen = Seen::default();
+        let once = assigned_once(&body);
         for stmt in body {
             let Stmt::Call(call) = stmt else {
+                if let Stmt::Copy { dst, .. } = stmt {
+                    seen.assign(dst);
+                }
                 shaped.push(stmt);
                 continue;
             };
-            let values = call.args.iter().all(|a| matches!(a, Arg::Var(_) | Arg::Expr(_)));
-            let stmt = if values && call.dst.is_some() && self.chance(weights.function) {
-                self.outline(call)
-            } else {
-                Stmt::Call(call)
+            let dst = call.dst;
+            let addressed = call.args.iter().any(|a| matches!(a, Arg::Addr(..) | Arg::Ref(_)));
+            let new_vl = call.args.iter().find_map(|a| match a {
+                Arg::Ref(var) => Some(*var),
+                _ => None,
+            });
+            let scalar = dst.filter(|&var| self.decides(&call, var));
+            let stmt = match dst {
+                Some(_) if !addressed && self.chance(weights.function) => self.outline(call),
+                _ => Stmt::Call(call),
             };
-            if self.chance(weights.branch) {
-                self.under_condition(stmt, &mut shaped);
+            // Operations and stores; a load has nothing to be chosen instead of it.
+            let shapes = dst.is_none() || !addressed;
+            let stmt = if shapes && self.chance(weights.branch) {
+                if seen.scalars.is_empty() && self.rng.below(2) == 0 {
+                    let reduced = self.look_at(&seen, &once);
+                    if let Some(Stmt::Call(Call { dst: Some(var), .. })) = reduced {
+                        seen.scalars.push(var);
+                    }
+                    shaped.extend(reduced);
+                }
+                self.under_condition(stmt, dst, &seen)
+            } else if shapes && dst.is_none_or(|d| seen.assigned.contains(&d)) && self.chance(weights.repeat)
+            {
+                self.repeated(stmt)
             } else {
-                shaped.push(stmt);
+                stmt
+            };
+            shaped.push(stmt);
+            for var in dst.into_iter().chain(new_vl) {
+                seen.assign(var);
             }
+            seen.scalars.extend(scalar);
         }
         self.body = shaped;
+    }
+
+    /// An integer out of a vector or mask that is defined: how many bits are set, which is the first, element 0.
+    fn look_at(&mut self, seen: &Seen, once: &HashSet<Var>) -> Option<Stmt> {
+        let ratio = self.class.ratio;
+        let fits = |var: &Var| {
+            let ty = self.program.main.ty(*var);
+            let whole = ty.mask() == Some(ratio)
+                || ty.vector().is_some_and(|v| v.nf == 1 && !v.elem.is_float() && v.ratio() == ratio);
+            whole && once.contains(var) && self.is_solid(&Arg::Var(*var))
+        };
+        let values: Vec<Var> = seen.values.iter().copied().filter(fits).collect();
+        let source = *self.rng.pick(&values)?;
+        let name = match self.program.main.ty(source) {
+            Type::Mask(n) if self.rng.below(2) == 0 => format!("__riscv_vcpop_m_b{n}"),
+            Type::Mask(n) => format!("__riscv_vfirst_m_b{n}"),
+            Type::Vector(v) => format!("__riscv_vmv_x_s_{}_{}", v.short(), v.elem.short()),
+            _ => return None,
+        };
+        let intrinsic = by_name(&name)?;
+        let mut args = vec![Arg::Var(source)];
+        if intrinsic.param(Role::Vl).is_some() {
+            args.push(arg(self.span(ratio).vl));
+        }
+        let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
+        let dst = Some(self.var(intrinsic.ret));
+        Some(Stmt::Call(Call { dst, intrinsic, overloaded, args }))
+    }
+
+    /// Whether this result may decide a branch: an integer that is defined, as far as can be said.
+    fn decides(&self, call: &Call, var: Var) -> bool {
+        let integer = match self.program.main.ty(var) {
+            Type::Scalar(e) => !e.is_float(),
+            Type::Ulong | Type::Long => true,
+            _ => false,
+        };
+        let operand = |role| call.intrinsic.position(role).is_none_or(|i| self.is_solid(&call.args[i]));
+        integer && operand(Role::Vs2) && operand(Role::Vs1) && operand(Role::Mask)
     }
 
     /// The call in a function of its own, all its variables passed by value.
@@ -68,17 +144,91 @@ impl Builder<'_> {
         Stmt::Invoke { dst: call.dst, function: self.program.functions.len() - 1, args: passed }
     }
 
-    /// The statement under a condition that is opaque: taken, or the other branch does the same.
-    fn under_condition(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
-        let value = self.rng.below(10) as u64;
-        let left = self.param(Type::Size, value);
-        let right = self.rng.below(10) as u64;
-        let (compare, _) = Compare::ALL[self.rng.below(Compare::ALL.len())];
-        // A statement with a result must have it on both ways; one without may be left out on one.
-        let otherwise = match &stmt {
-            Stmt::Call(call) if call.dst.is_none() && self.rng.below(2) == 0 => Vec::new(),
-            _ => vec![stmt.clone()],
+    /// The statement under a condition. Otherwise another value of the same type takes the result's place;
+    /// a store is left out.
+    fn under_condition(&mut self, stmt: Stmt, dst: Option<Var>, seen: &Seen) -> Stmt {
+        let (mut then, mut otherwise) = (vec![stmt], Vec::new());
+        if let Some(dst) = dst {
+            let ty = self.program.main.ty(dst);
+            let fits = |v: &Var| self.program.main.ty(*v) == ty;
+            let others: Vec<Var> = seen.values.iter().copied().filter(fits).collect();
+            match self.rng.pick(&others) {
+                Some(&src) if src != dst => otherwise.push(Stmt::Copy { dst, src }),
+                Some(_) => {}
+                None => otherwise.extend(then.clone()),
+            }
+        }
+        let compares = Compare::ALL;
+        let (compare, _) = compares[self.rng.below(compares.len())];
+        if self.rng.below(2) == 0
+            && let Some(&left) = self.rng.pick(&seen.scalars)
+        {
+            let mask = match self.program.main.ty(left) {
+                Type::Scalar(e) => u64::MAX >> (64 - e.bits()),
+                _ => u64::MAX,
+            };
+            let right = match self.rng.below(4) {
+                0 => mask, // vfirst's -1
+                _ => self.rng.below(self.settings.len.max(1)) as u64 & mask,
+            };
+            return Stmt::If { left, compare, right, then, otherwise };
+        }
+        // An opaque value: which way it goes is known here, and the call is on that way.
+        let (value, right) = (self.rng.below(10) as u64, self.rng.below(10) as u64);
+        let elem = *self.rng.pick(&[None, Some(Elem::U8), Some(Elem::I32)]).unwrap_or(&None);
+        let left = self.param(elem.map_or(Type::Size, Type::Scalar), value);
+        let holds = match compare {
+            Compare::Eq => value == right,
+            Compare::Ne => value != right,
+            Compare::Lt => value < right,
+            Compare::Le => value <= right,
+            Compare::Gt => value > right,
+            Compare::Ge => value >= right,
         };
-        out.push(Stmt::If { left, compare, right, then: vec![stmt], otherwise });
+        if !holds {
+            std::mem::swap(&mut then, &mut otherwise);
+        }
+        Stmt::If { left, compare, right, then, otherwise }
+    }
+
+    /// The statement some times over. What it assigns has a value before, so that the result of one round may be
+    /// an operand of the next.
+    fn repeated(&mut self, stmt: Stmt) -> Stmt {
+        let index = self.program.main.var(format!("i{}", self.program.main.vars.len()), Type::Size);
+        let times = 1 + self.rng.below(3) as u64;
+        let count = self.trips(times);
+        Stmt::For { index, count, body: vec![stmt] }
+    }
+
+    /// A trip count: a literal, or one that the compiler cannot see.
+    pub fn trips(&mut self, times: u64) -> Expr {
+        if self.chance(self.settings.weights.opaque) {
+            Expr::Var(self.param(Type::Size, times))
+        } else {
+            Expr::Const(times)
+        }
+    }
+}
+
+/// The variables that calls assign once: what is known of them holds wherever they are.
+fn assigned_once(body: &[Stmt]) -> HashSet<Var> {
+    let (mut once, mut more) = (HashSet::new(), HashSet::new());
+    for stmt in body {
+        if let Stmt::Call(Call { dst: Some(var), .. }) | Stmt::Copy { dst: var, .. } = stmt
+            && !once.insert(*var)
+        {
+            more.insert(*var);
+        }
+    }
+    once.retain(|var| !more.contains(var));
+    once
+}
+
+impl Seen {
+    fn assign(&mut self, var: Var) {
+        self.scalars.retain(|v| *v != var);
+        if self.assigned.insert(var) {
+            self.values.push(var);
+        }
     }
 }

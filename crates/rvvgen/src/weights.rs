@@ -1,17 +1,17 @@
 //! Generation policies: small biases that add up.
 
 macro_rules! biases {
-    ($( $(#[$doc:meta])* $field:ident / $variant:ident = $name:literal : $default:literal, )*) => {
+    ($( $(#[doc = $doc:literal])* $field:ident / $variant:ident = $name:literal : $default:literal, )*) => {
         /// How likely each kind of choice is, from 0 to 1.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Weights {
-            $( $(#[$doc])* pub $field: f64, )*
+            $( $(#[doc = $doc])* pub $field: f64, )*
         }
 
         /// One of the [`Weights`], by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Bias {
-            $( $(#[$doc])* $variant, )*
+            $( $(#[doc = $doc])* $variant, )*
         }
 
         impl Default for Weights {
@@ -27,6 +27,11 @@ macro_rules! biases {
             /// As files spell it.
             pub fn name(self) -> &'static str {
                 match self { $( Bias::$variant => $name, )* }
+            }
+
+            /// What happens with that likelihood.
+            pub fn description(self) -> &'static str {
+                match self { $( Bias::$variant => concat!($($doc),*).trim(), )* }
             }
 
             /// From [`Bias::name`].
@@ -60,11 +65,11 @@ biases! {
     /// A vector is loaded and stored as a field of a tuple.
     segments / Segments = "segments": 0.3,
     /// What a load leaves undisturbed comes from a load of any kind rather than a plain one.
-    chain / Chain = "chain-loads": 0.3,
+    chain / Chain = "chain-loads": 0.5,
     /// A result is not used at all: compilers stumble over dead code too.
     dead / Dead = "dead": 0.03,
     /// A mask comes from a comparison rather than from memory.
-    compare / Compare = "compare-masks": 0.4,
+    compare / Compare = "compare-masks": 0.5,
     /// A call's vl is smaller than the strip's, so that the tail is visible in what follows.
     tails / Tails = "tails": 0.05,
     /// The dynamic rounding mode is set before a call.
@@ -85,6 +90,8 @@ biases! {
     function / Function = "function": 0.05,
     /// A call is made under a condition.
     branch / Branch = "branch": 0.05,
+    /// A call that overwrites its result is made some times over, in a counted loop.
+    repeat / Repeat = "repeat": 0.05,
     /// A stride is negative.
     negative / Negative = "negative-stride": 0.2,
     /// A stride is 0.
@@ -96,7 +103,7 @@ biases! {
     /// Operands are corner values rather than uniform bits.
     corner / Corner = "corner": 0.5,
     /// An accumulator lives from one strip to the next.
-    carry / Carry = "carry": 0.2,
+    carry / Carry = "carry": 0.1,
 }
 
 /// A named policy: its name, what it is for, and what it changes in the default weights.
@@ -117,6 +124,7 @@ pub const POLICIES: &[NamedPolicy] = &[
             (Bias::Nest, 0.0),
             (Bias::Function, 0.0),
             (Bias::Branch, 0.0),
+            (Bias::Repeat, 0.0),
             (Bias::Overlap, 0.0),
             (Bias::Stencil, 0.0),
             (Bias::Carry, 0.0),
@@ -146,18 +154,69 @@ pub const POLICIES: &[NamedPolicy] = &[
     (
         "control",
         "functions, branches, nests",
-        &[(Bias::Function, 0.3), (Bias::Branch, 0.3), (Bias::Nest, 0.5), (Bias::Carry, 0.6)],
+        &[(Bias::Function, 0.3), (Bias::Branch, 0.3), (Bias::Nest, 0.5), (Bias::Repeat, 0.5)],
+    ),
+    ("carry", "accumulators that live from strip to strip", &[(Bias::Carry, 0.9), (Bias::Block, 0.0)]),
+    (
+        "segments",
+        "tuples: segment loads and stores, vcreate, vget",
+        &[(Bias::Segments, 0.9), (Bias::Reuse, 0.5)],
     ),
 ];
 
+/// What is wrong with a file of weights.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WeightsError {
+    /// It is no TOML.
+    #[error("not TOML: {0}")]
+    Toml(String),
+    /// There is no such weight.
+    #[error("there is no weight `{name}`; there are {}", known.join(", "))]
+    Unknown {
+        /// What the file says.
+        name: String,
+        /// What it could say.
+        known: Vec<&'static str>,
+    },
+    /// It is no number from 0 to 1.
+    #[error("`{0}` must be a number from 0 to 1")]
+    Range(String),
+}
+
 impl Weights {
+    /// Changes the weights that a file names: TOML, `name = weight` in each line.
+    ///
+    /// # Errors
+    /// See [`WeightsError`].
+    pub fn read(&mut self, text: &str) -> Result<(), WeightsError> {
+        let table: toml::Table = text
+            .parse()
+            .map_err(|e: toml::de::Error| WeightsError::Toml(e.to_string().trim_end().replace('\n', "; ")))?;
+        for (name, value) in &table {
+            let known = || Bias::ALL.iter().map(|b| b.name()).collect();
+            let bias = Bias::from_name(name)
+                .ok_or_else(|| WeightsError::Unknown { name: name.clone(), known: known() })?;
+            let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
+            match number.filter(|n| (0.0..=1.0).contains(n)) {
+                Some(weight) => self.set(bias, weight),
+                None => return Err(WeightsError::Range(name.clone())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes what a named policy changes. False if there is none of that name.
+    pub fn apply(&mut self, name: &str) -> bool {
+        let Some((_, _, changes)) = POLICIES.iter().find(|(n, ..)| *n == name) else { return false };
+        for &(bias, weight) in *changes {
+            self.set(bias, weight);
+        }
+        true
+    }
+
     /// The weights of a named policy.
     pub fn policy(name: &str) -> Option<Weights> {
-        let (_, _, changes) = POLICIES.iter().find(|(n, ..)| *n == name)?;
         let mut weights = Weights::default();
-        for &(bias, weight) in *changes {
-            weights.set(bias, weight);
-        }
-        Some(weights)
+        weights.apply(name).then_some(weights)
     }
 }

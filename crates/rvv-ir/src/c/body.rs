@@ -206,8 +206,8 @@ impl<'p> Body<'p> {
             Type::Scalar(e) if e.is_float() => {
                 format!("{}_bits({:#x})", e.short(), bits & (u64::MAX >> (64 - e.bits())))
             }
-            Type::Scalar(e) => format!("({})({})", e.c_name(), integer(e, bits)),
-            Type::Ptrdiff | Type::Long => format!("({ty})({})", integer(Elem::I64, bits)),
+            Type::Scalar(e) => format!("({}){}", e.c_name(), operand(integer(e, bits))),
+            Type::Ptrdiff | Type::Long => format!("({ty}){}", operand(integer(Elem::I64, bits))),
             _ if !exact && bits < 1 << 31 => bits.to_string(),
             _ => format!("({ty}){}", integer(Elem::U64, bits)),
         }
@@ -241,6 +241,11 @@ impl<'p> Body<'p> {
             _ => self.expr(expr, level),
         }
     }
+}
+
+/// A literal as the operand of a cast.
+fn operand(literal: String) -> String {
+    if literal.contains(' ') { format!("({literal})") } else { literal }
 }
 
 /// An integer literal of this type, from its bits.

@@ -57,7 +57,10 @@ impl<'e> Mode<'e> {
     }
 }
 
-/// One translation unit with these programs.
+/// What a compiler needs besides `-march` and `-mabi=lp64d` for a file without the C library.
+pub const FREESTANDING: &[&str] = &["-ffreestanding", "-fno-stack-protector", "-nostdlib", "-static"];
+
+/// One translation unit with these programs, which are valid. It compiles without warnings under `-Wall`.
 pub fn emit(programs: &[&Program], options: &COptions) -> String {
     let libc = options.libc || matches!(options.mode, Mode::Libc(_));
     let mut out = String::new();
@@ -202,7 +205,8 @@ fn header(out: &mut String, programs: &[&Program], mode: Mode) {
 
 /// Defines a buffer. Floats are given by their bits, through a union: a literal has no NaN payload.
 fn declare(out: &mut String, buffer: &Buffer, name: &str) {
-    let kind = if buffer.kind == BufferKind::Const { "static const " } else { "" };
+    // `hide` lets the address of the others escape, so that nothing is known of what they hold.
+    let kind = if buffer.kind == BufferKind::Const { "static const " } else { "static " };
     let (elem, len) = (buffer.elem, buffer.len.max(1));
     let values = buffer.init.values(elem, buffer.len);
     let zero = values.iter().all(|&v| v == 0);
@@ -267,8 +271,9 @@ fn used_floats(programs: &[&Program]) -> Vec<Elem> {
     used
 }
 
-/// Whether a program changes the dynamic rounding mode.
-fn sets_frm(program: &Program) -> bool {
+/// Whether a program changes the dynamic rounding mode. A compiler must then be told by `-frounding-math`; the file
+/// itself turns `FENV_ACCESS` on where that is known.
+pub fn sets_frm(program: &Program) -> bool {
     fn within(body: &[Stmt]) -> bool {
         body.iter().any(|stmt| match stmt {
             Stmt::SetFrm(_) => true,

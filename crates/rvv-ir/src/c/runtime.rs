@@ -18,8 +18,8 @@ pub(super) fn includes(out: &mut String, libc: bool, sets_frm: bool) {
 ",
     );
     if sets_frm {
-        // Only with it do intrinsics without _rm round by the dynamic mode (intrinsic specification, "Control of
-        // floating-point rounding mode"). GCC does not know it, and always behaves as if it were on.
+        // Only with it do intrinsics without _rm round by the dynamic mode (intrinsic specification, "Implicit FP
+        // rounding mode intrinsics"). GCC has -frounding-math instead.
         out.push_str("#ifdef __clang__\n#pragma STDC FENV_ACCESS ON\n#endif\n\n");
     }
 }

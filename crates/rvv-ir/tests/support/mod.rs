@@ -1,7 +1,7 @@
 //! Programs to lower, and ways to run them.
 #![allow(dead_code)]
 
-use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType, by_name};
+use rvv_intrinsics::{Elem, Extension, Intrinsic, Role, Sem, Type, VecType, by_name};
 use rvv_ir::data::{Distribution, Init};
 use rvv_ir::{Arg, Buffer, BufferKind, Call, Expr, Program, Stmt, Var};
 use rvv_isa::{Isa, Lmul, Sew};
@@ -59,6 +59,7 @@ pub fn minimal(intrinsic: &'static Intrinsic, overloaded: bool) -> Program {
     let mut p = Program { comment: vec![intrinsic.name.to_string()], ..Program::default() };
     p.main.name = "main".into();
     let mut args = Vec::new();
+    let mut new_vl = None;
     let vl = p.main.var("vl", Type::Size);
     let data_elem = |i: &Intrinsic| match i.param(Role::Data).map_or(i.ret, |p| p.ty) {
         Type::Vector(v) => v.elem,
@@ -72,11 +73,18 @@ pub fn minimal(intrinsic: &'static Intrinsic, overloaded: bool) -> Program {
                 let range = intrinsic.constants(param.role).unwrap();
                 n(range.start() + seed % (range.end() - range.start() + 1))
             }
+            // A tail that keeps what it had, where it may be of any length.
+            (Role::Vl, _)
+                if intrinsic.policy.tail_undisturbed() && intrinsic.extension != Extension::Crypto =>
+            {
+                Arg::Expr(Expr::Sub(Expr::Var(vl).into(), c(1).into()))
+            }
             (Role::Vl, _) => v(vl),
             (Role::Avl, _) => n(7),
             (Role::Stride, _) => n(u64::from(data_elem(intrinsic).bytes()) * [1, 0][number % 2]),
             (Role::NewVl, _) => {
                 let var = p.main.var("new_vl", Type::Size);
+                new_vl = Some(var);
                 Arg::Ref(var)
             }
             (Role::Base, ty) => {
@@ -131,14 +139,7 @@ pub fn minimal(intrinsic: &'static Intrinsic, overloaded: bool) -> Program {
             _ => store(&mut p, dst, "result_out"),
         }
     }
-    if let Some(Arg::Ref(var)) = p.calls().last().and_then(|_| {
-        let Some(Stmt::Call(call)) =
-            p.main.body.iter().find(|s| matches!(s, Stmt::Call(c) if c.intrinsic == intrinsic))
-        else {
-            return None;
-        };
-        call.args.iter().find(|a| matches!(a, Arg::Ref(_))).cloned()
-    }) {
+    if let Some(var) = new_vl {
         store(&mut p, var, "new_vl_out");
     }
     p
@@ -246,7 +247,8 @@ pub fn compile(clang: &Path, source: &str, march: &str, flags: &[&str]) -> Resul
     std::fs::write(&c, source).unwrap();
     let output = Command::new(clang)
         .args(["--target=riscv64-linux-gnu", &format!("-march={march}"), "-mabi=lp64d"])
-        .args(["-Wall", "-Werror", "-ffreestanding", "-nostdlib", "-static"])
+        .args(["-Wall", "-Werror"])
+        .args(rvv_ir::c::FREESTANDING)
         .arg(format!("-fuse-ld={}", std::env::var("LLD").unwrap_or_else(|_| "lld-19".into())))
         .args(flags)
         .arg("-o")

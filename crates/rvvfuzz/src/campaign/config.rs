@@ -141,6 +141,7 @@ impl Settings {
             extensions: self.extensions.iter().map(extension).collect::<Result<_, _>>()?,
             categories: self.categories.iter().map(category).collect::<Result<_, _>>()?,
             ratios: Vec::new(),
+            except: Vec::new(),
         })
     }
 

@@ -1,0 +1,60 @@
+//! What programs reach.
+
+use crate::options::CoverageOptions;
+use crate::print;
+use crate::progress::Progress;
+use rvv_ir::VlChoice;
+use rvvgen::{Count, Coverage, Group, Plan, generate};
+
+/// Counts and reports.
+pub fn run(options: &CoverageOptions) -> Result<(), String> {
+    let settings = options.style.settings(vec![options.vlen], VlChoice::Max)?;
+    let plan = Plan::new(options.style.seed, &settings.selection, options.style.ops.into(), options.vlen);
+    let mut coverage = Coverage::new(&settings.selection);
+    let mut progress = Progress::new("programs", options.count);
+    for k in 0..options.count {
+        let generated = generate(&plan, k, &settings).map_err(|e| e.to_string())?;
+        coverage.add(&generated.executed);
+        progress.show(k + 1);
+    }
+    drop(progress);
+    if options.json {
+        let head = format!("\"programs\":{}", options.count);
+        return print(&json(&coverage, &head));
+    }
+    let count = coverage.count();
+    let head = format!(
+        "{} programs execute {} of {} prototypes: {:.2} %\n",
+        options.count,
+        count.covered,
+        count.total,
+        count.percent()
+    );
+    print(&(head + &tables(&coverage)))
+}
+
+/// Tables by all groups.
+pub fn tables(coverage: &Coverage) -> String {
+    let mut text = String::new();
+    for group in Group::ALL {
+        text += &format!("\n{:60} {:>7} {:>7} {:>8}\n", group.name(), "covered", "of", "%");
+        for (name, Count { covered, total }) in coverage.by(group) {
+            let percent = Count { covered, total }.percent();
+            text += &format!("  {name:58} {covered:7} {total:7} {percent:8.2}\n");
+        }
+    }
+    text
+}
+
+/// The same as JSON, with `head` before.
+pub fn json(coverage: &Coverage, head: &str) -> String {
+    let count = |c: Count| format!("{{\"covered\":{},\"total\":{}}}", c.covered, c.total);
+    let mut text = format!("{{{head},\"all\":{}", count(coverage.count()));
+    for group in Group::ALL {
+        // Names of groups have nothing in them that JSON would want escaped.
+        let rows: Vec<String> =
+            coverage.by(group).into_iter().map(|(name, c)| format!("\"{name}\":{}", count(c))).collect();
+        text += &format!(",\"{}\":{{{}}}", group.name(), rows.join(","));
+    }
+    text + "}\n"
+}

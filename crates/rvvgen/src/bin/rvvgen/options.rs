@@ -1,0 +1,307 @@
+//! The command line of `rvvgen`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use rvv_intrinsics::Extension;
+use rvv_ir::VlChoice;
+use rvvgen::{Category, POLICIES, Scheduler, Selection, Settings, Weights};
+use std::path::PathBuf;
+
+/// Writes well-defined programs full of RVV intrinsics, and what they must print.
+///
+/// Each program is a file in a small language (program.ir), the same as C or as a ready ELF, and for each VLEN what it
+/// must print: every defined bit, `?` for what the specification leaves open. The same seed, number, options and
+/// version give the same files, on any machine. Exit codes: 0 good, 1 a run printed something wrong or coverage is
+/// incomplete, 2 the command line or a file is wrong.
+#[derive(Parser, Debug)]
+#[command(
+    name = "rvvgen",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+Examples:
+  rvvgen --seed 7 -o out                            out/program.ir, program.c, expected.128.txt …
+  rvvgen --seed 7 --emit elf -o out && rvvsim out/program.elf --vlen 256 \\
+    | rvvgen check out/program.ir --vlen 256        a run without any compiler, judged
+  rvvgen --emit self-check --vlen 256 -o out        one C file for real hardware: exit status 0 or the first error
+  rvvgen --emit c --libc -o out                     a C program that prints text, for people and bug reports
+  rvvgen --intrinsics 'vfw*_rm' --count 100 -o out  a hundred programs about some intrinsics
+  rvvgen --policy spill --policy rounding -o out    biased programs; `rvvgen policies` lists them
+  rvvgen coverage --count 1000                      what a thousand programs reach
+  rvvgen coverage --executed                        run all intrinsics on the built-in emulator"
+)]
+pub struct Options {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    #[command(flatten)]
+    pub generate: GenerateOptions,
+}
+
+/// What else than writing programs can be done.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Judges the output of a run of a program: exit 0 if every defined bit is right, 1 if not.
+    Check(CheckOptions),
+    /// Counts which intrinsics programs reach.
+    Coverage(CoverageOptions),
+    /// Lists the named policies and the weights.
+    Policies,
+}
+
+/// Writing programs.
+#[derive(Args, Debug)]
+pub struct GenerateOptions {
+    /// The folder to write to; it is made if it is not there.
+    #[arg(short, long, value_name = "DIR", required = true)]
+    pub output: Option<PathBuf>,
+
+    /// The number of the first program: programs of one seed are about different intrinsics.
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub number: u64,
+
+    /// How many programs; of more than one, each gets a folder: DIR/0000, DIR/0001, …
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: u64,
+
+    /// The form beside program.ir. Repeatable.
+    #[arg(long, value_enum, default_value = "c", value_delimiter = ',')]
+    pub emit: Vec<Form>,
+
+    /// Who says what is right.
+    #[arg(long, value_enum, default_value_t = Oracle::Internal)]
+    pub oracle: Oracle,
+
+    /// C with the C library: it prints text with stdio.
+    #[arg(long)]
+    pub libc: bool,
+
+    /// The VLENs at which programs must have a meaning, in bits: powers of two, 128 to 65536.
+    #[arg(long, value_name = "BITS", value_delimiter = ',', default_value = "128,256,512,1024",
+          value_parser = parse_vlen)]
+    pub vlen: Vec<u32>,
+
+    /// The vl that vsetvl returns for VLMAX < AVL < 2*VLMAX: max, or half (ceil(AVL/2)).
+    #[arg(long, value_name = "CHOICE", default_value = "max", value_parser = parse_vl)]
+    pub vl: VlChoice,
+
+    #[command(flatten)]
+    pub style: StyleOptions,
+}
+
+/// What programs are like.
+#[derive(Args, Debug)]
+pub struct StyleOptions {
+    /// Decides everything that is left to chance.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Only intrinsics of such names: a pattern without `__riscv_`, e.g. 'vfw*_rm'. Repeatable.
+    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
+    pub intrinsics: Vec<String>,
+
+    /// No intrinsics of such names. Repeatable.
+    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
+    pub except: Vec<String>,
+
+    /// Only intrinsics of this list: v, bf16 or crypto. Repeatable.
+    #[arg(long, value_name = "LIST", value_parser = parse_extension, help_heading = "Selection",
+          value_delimiter = ',')]
+    pub extension: Vec<Extension>,
+
+    /// Only names of this kind: explicit, explicit-policy, overloaded, overloaded-policy. Repeatable.
+    #[arg(long, value_name = "KIND", value_parser = parse_category, help_heading = "Selection",
+          value_delimiter = ',')]
+    pub category: Vec<Category>,
+
+    /// Only types of this SEW/LMUL: 1, 2, 4, … 64. Repeatable.
+    #[arg(long, value_name = "N", value_parser = parse_ratio, help_heading = "Selection",
+          value_delimiter = ',')]
+    pub ratio: Vec<u32>,
+
+    /// Operations in a program; loads and stores come on top.
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Style",
+          value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub ops: u16,
+
+    /// Elements of data.
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Style",
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub len: u32,
+
+    /// A named bias; see `rvvgen policies`. Repeatable: later ones change what earlier ones leave.
+    #[arg(long, value_name = "NAME", value_parser = parse_policy, help_heading = "Style")]
+    pub policy: Vec<String>,
+
+    /// A TOML file of weights from 0 to 1, `name = weight`; see `rvvgen policies`.
+    #[arg(long, value_name = "FILE", help_heading = "Style")]
+    pub weights: Option<PathBuf>,
+
+    /// Where loads and stores stand: all-in (first and last), unit (at their operation), random. All mean the same.
+    #[arg(long, value_name = "ORDER", default_value = "unit", value_parser = parse_scheduler,
+          help_heading = "Style")]
+    pub scheduler: Scheduler,
+}
+
+/// Judging a run.
+#[derive(Args, Debug)]
+pub struct CheckOptions {
+    /// The program.
+    pub program: PathBuf,
+
+    /// The VLEN it ran at, in bits.
+    #[arg(long, value_name = "BITS", value_parser = parse_vlen, required_unless_present = "expected")]
+    pub vlen: Option<u32>,
+
+    /// The vl that vsetvl returned there: max or half. An emulator with the cryptographic extensions may not
+    /// halve everything: run it without (--isa rv64gcv).
+    #[arg(long, value_name = "CHOICE", default_value = "max", value_parser = parse_vl)]
+    pub vl: VlChoice,
+
+    /// What it should print, instead of evaluating the program: an expected.VLEN.txt.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["vlen", "vl"])]
+    pub expected: Option<PathBuf>,
+
+    /// The output, instead of standard input.
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Counting.
+#[derive(Args, Debug)]
+pub struct CoverageOptions {
+    /// How many programs.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub count: u64,
+
+    /// The VLEN at which they are evaluated.
+    #[arg(long, value_name = "BITS", default_value = "128", value_parser = parse_vlen)]
+    pub vlen: u32,
+
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Run programs on the built-in emulator until every selected intrinsic has shown its result: what it writes
+    /// decides a defined bit of the output, and the output is as predicted, at 4 VLENs and under 2 agnostic policies.
+    #[arg(long, conflicts_with_all = ["curve", "count", "vlen"])]
+    pub executed: bool,
+
+    /// How coverage grows with the number of programs, for each category by itself.
+    #[arg(long)]
+    pub curve: bool,
+
+    /// Draws that curve.
+    #[arg(long, value_name = "FILE", requires = "curve")]
+    pub svg: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub style: StyleOptions,
+}
+
+/// A form of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Form {
+    /// program.c: hands its output buffers whole to write(2); needs no library.
+    C,
+    /// self-check.c: has the expected values inside, and says whether all is right.
+    SelfCheck,
+    /// program.elf: machine code, without a compiler.
+    Elf,
+    /// program.ir alone.
+    Ir,
+}
+
+/// Who says what is right.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Oracle {
+    /// The reference evaluator: expected.VLEN.txt.
+    Internal,
+    /// Nobody: the C program prints checksums of its defined bits, for comparing runs.
+    Differential,
+    /// Nobody: the program prints.
+    None,
+}
+
+fn parse_vlen(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(vlen) if vlen.is_power_of_two() && (128..=65536).contains(&vlen) => Ok(vlen),
+        _ => Err("a VLEN is a power of two from 128 to 65536".to_string()),
+    }
+}
+
+fn parse_ratio(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(ratio) if ratio.is_power_of_two() && ratio <= 64 => Ok(ratio),
+        _ => Err("SEW/LMUL is 1, 2, 4, 8, 16, 32 or 64".to_string()),
+    }
+}
+
+fn one_of<T>(found: Option<T>, known: impl Iterator<Item = &'static str>) -> Result<T, String> {
+    found.ok_or_else(|| format!("there are {}", known.collect::<Vec<_>>().join(", ")))
+}
+
+fn parse_vl(text: &str) -> Result<VlChoice, String> {
+    one_of(VlChoice::from_name(text), VlChoice::ALL.into_iter().map(VlChoice::name))
+}
+
+fn parse_extension(text: &str) -> Result<Extension, String> {
+    one_of(Extension::from_name(text), Extension::ALL.into_iter().map(Extension::name))
+}
+
+fn parse_category(text: &str) -> Result<Category, String> {
+    one_of(Category::from_name(text), Category::ALL.into_iter().map(Category::name))
+}
+
+fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
+    one_of(Scheduler::from_name(text), Scheduler::ALL.into_iter().map(Scheduler::name))
+}
+
+fn parse_policy(text: &str) -> Result<String, String> {
+    let found = POLICIES.iter().any(|(name, ..)| *name == text).then(|| text.to_string());
+    one_of(found, POLICIES.iter().map(|(name, ..)| *name))
+}
+
+impl StyleOptions {
+    /// Which intrinsics.
+    pub fn selection(&self) -> Selection {
+        let all = Selection::default();
+        let or = |given: &[_], all: Vec<_>| if given.is_empty() { all } else { given.to_vec() };
+        Selection {
+            names: self.intrinsics.iter().map(|p| bare(p)).collect(),
+            except: self.except.iter().map(|p| bare(p)).collect(),
+            extensions: if self.extension.is_empty() { all.extensions } else { self.extension.clone() },
+            categories: or(&self.category, all.categories),
+            ratios: self.ratio.clone(),
+        }
+    }
+
+    /// What programs are like.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong with the file of weights.
+    pub fn settings(&self, vlens: Vec<u32>, vl: VlChoice) -> Result<Settings, String> {
+        let mut weights = Weights::default();
+        for name in &self.policy {
+            weights.apply(name);
+        }
+        if let Some(path) = &self.weights {
+            let at = |e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
+            let text = std::fs::read_to_string(path).map_err(|e| at(&e))?;
+            weights.read(&text).map_err(|e| at(&e))?;
+        }
+        Ok(Settings {
+            len: self.len as usize,
+            vlens,
+            vls: vec![vl],
+            weights,
+            scheduler: self.scheduler,
+            selection: self.selection(),
+        })
+    }
+}
+
+/// People paste whole names.
+fn bare(pattern: &str) -> String {
+    pattern.strip_prefix("__riscv_").unwrap_or(pattern).to_string()
+}
