@@ -1,4 +1,5 @@
 //! Programs generated and evaluated at one VLEN, sequence and data length 10. One element is one program.
+#![allow(missing_docs)] // criterion_group! makes an undocumented function
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rvvgen::{Plan, Selection, Settings, generate};
