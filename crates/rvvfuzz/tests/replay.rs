@@ -57,7 +57,7 @@ fn programs_edited_by_hand_never_panic() {
     let (mut refused, mut ran) = (0, 0);
     for number in 0..40 {
         let text = campaign.program(number * 3 + 1).unwrap().program.to_string();
-        for _ in 0..8 {
+        for _ in 0..12 {
             let edited = edit(&text, &mut state);
             let Ok(program) = edited.parse::<Program>() else {
                 refused += 1;
@@ -76,7 +76,7 @@ fn programs_edited_by_hand_never_panic() {
             }
         }
     }
-    assert!(refused > 20 && ran > 20, "{refused} refused, {ran} ran");
+    assert!(refused > 20 && ran > 10, "{refused} refused, {ran} ran");
 }
 
 #[test]

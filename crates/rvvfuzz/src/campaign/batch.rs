@@ -34,6 +34,11 @@ impl Case {
         Ok(Case { number, program, expected })
     }
 
+    /// A program whose expectations are known, each with its VLEN and choice of vl.
+    pub fn known(number: u64, program: Program, expected: Vec<((u32, VlChoice), Expected)>) -> Case {
+        Case { number, program, expected }
+    }
+
     /// What it must print there.
     pub fn expected(&self, setup: &Setup) -> Option<&Expected> {
         self.expected.iter().find(|(place, _)| *place == (setup.vlen, setup.vl)).map(|(_, e)| e)

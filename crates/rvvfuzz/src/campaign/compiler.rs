@@ -293,11 +293,13 @@ impl Compiler {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -v \"$0\"; ulimit -c 0; exec \"$@\""]);
         command.arg((limits.memory >> 10).to_string()).args(&line).current_dir(folder.path());
+        // Its own files go away with ours.
+        command.env("TMPDIR", folder.path());
         let run = match run_group(&mut command, limits.time, 1 << 20) {
             Ok(run) => run,
             Err(error) => return Built::Broken(error.to_string()),
         };
-        let said = String::from_utf8_lossy(&run.stderr).into_owned();
+        let said = without_folders(&String::from_utf8_lossy(&run.stderr), folder.path());
         told.clone_from(&said);
         match run.ended {
             Ended::Exited(0) => match std::fs::read(&elf) {
@@ -314,6 +316,27 @@ impl Compiler {
             },
         }
     }
+}
+
+/// A message without the names of temporary files, which are others each time: `p.c`, `p.s`.
+fn without_folders(said: &str, folder: &Path) -> String {
+    let said = said.replace(&format!("{}/", folder.display()), "");
+    let random = |word: &str| {
+        let name =
+            word.strip_prefix("cc").and_then(|rest| rest.split_once('.')).filter(|(name, _)| name.len() == 6);
+        name.map(|(_, extension)| format!("p.{extension}"))
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '.';
+    let mut out = String::with_capacity(said.len());
+    let mut rest = said.as_str();
+    while !rest.is_empty() {
+        let word = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+        out += &random(&rest[..word]).unwrap_or_else(|| rest[..word].to_string());
+        let other = rest[word..].find(is_name).unwrap_or(rest.len() - word);
+        out += &rest[word..word + other];
+        rest = &rest[word + other..];
+    }
+    out
 }
 
 /// Where a command is, if it is on PATH.
@@ -437,6 +460,13 @@ mod tests {
             assert_eq!(version_in(text).as_deref(), Some(version));
         }
         assert_eq!(version_in("hello"), None);
+    }
+
+    #[test]
+    fn messages_have_no_random_names() {
+        let said = "/tmp/.tmpEh/p.c:4:1: error: x\n/tmp/.tmpEh/ccKwD0cM.s: Assembler messages:\n/tmp/.tmpEh/ccKwD0cM.s:5: Error";
+        let clean = without_folders(said, Path::new("/tmp/.tmpEh"));
+        assert_eq!(clean, "p.c:4:1: error: x\np.s: Assembler messages:\np.s:5: Error");
     }
 
     #[test]

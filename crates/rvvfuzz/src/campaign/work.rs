@@ -12,8 +12,8 @@ use super::testbeds_file::probe;
 use super::vote::{Culprit, Verdict, vote};
 use rvv_intrinsics::Role;
 use rvv_ir::Program;
-use rvv_oracle::VlChoice;
-use rvvgen::{GenerateError, Kind as ClassKind, Plan, Scheduler, Weights, generate};
+use rvv_oracle::{Options, VlChoice, evaluate};
+use rvvgen::{GenerateError, Generated, Kind as ClassKind, Plan, Scheduler, Weights, generate};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -27,7 +27,6 @@ pub struct Campaign {
     weights: Vec<Weights>,
     schedulers: Vec<Scheduler>,
     base: rvvgen::Settings,
-    halves: bool,
     /// Where programs are built and run.
     pub testbeds: Testbeds,
     /// What compilers may use.
@@ -64,7 +63,6 @@ impl Campaign {
                 vlens.push(vlen);
             }
         }
-        let halves = testbeds.places().iter().any(|(_, vl)| *vl == VlChoice::Half);
         let base = rvvgen::Settings {
             len: settings.len.max(1),
             vlens,
@@ -80,7 +78,7 @@ impl Campaign {
             return Err("a campaign needs a policy and a schedule".to_string());
         }
         let limits = settings.limits();
-        Ok(Campaign { plan, weights, schedulers, base, halves, testbeds, limits, dropped: Mutex::default() })
+        Ok(Campaign { plan, weights, schedulers, base, testbeds, limits, dropped: Mutex::default() })
     }
 
     /// Calls that are asked for.
@@ -106,15 +104,25 @@ impl Campaign {
         let mut settings = self.base.clone();
         settings.scheduler = self.schedulers[(number % schedules) as usize];
         settings.weights = self.weights[(k % self.weights.len() as u64) as usize].clone();
-        let groups =
-            self.plan.program(k).is_some_and(|(class, _)| matches!(class.kind, ClassKind::Groups(_)));
-        if self.halves && !groups {
-            settings.vls = vec![VlChoice::Max, VlChoice::Half];
+        let Generated { program, expected, repairs } =
+            generate(&self.plan, k, &settings).map_err(|e| e.to_string())?;
+        let places = settings.vlens.iter().map(|&vlen| (vlen, VlChoice::Max));
+        let mut expected: Vec<_> = places.zip(expected).collect();
+        if has_groups(&program) {
+            return Ok(Written { case: Case::known(number, program, expected), mended: repairs > 0 });
         }
-        let generated = generate(&self.plan, k, &settings).map_err(|e| e.to_string())?;
-        let mended = generated.repairs > 0;
-        let case = self.case(number, generated.program)?;
-        Ok(Written { case, mended })
+        for place in self.testbeds.places().into_iter().filter(|(_, vl)| *vl == VlChoice::Half) {
+            match evaluate(&program, &Options { vl: place.1, ..Options::new(place.0) }) {
+                Ok(prints) => expected.push((place, prints)),
+                Err(_) => {
+                    // It has no meaning with vl halved: written again, so that it has.
+                    settings.vls = vec![VlChoice::Max, VlChoice::Half];
+                    let generated = generate(&self.plan, k, &settings).map_err(|e| e.to_string())?;
+                    return Ok(Written { case: self.case(number, generated.program)?, mended: true });
+                }
+            }
+        }
+        Ok(Written { case: Case::known(number, program, expected), mended: repairs > 0 })
     }
 
     /// Program `number`, with what it must print.
@@ -395,11 +403,17 @@ impl Campaign {
 /// # Errors
 /// Where it has no meaning.
 pub fn case(testbeds: &Testbeds, number: u64, program: Program) -> Result<Case, String> {
-    let groups = |c: &&rvv_ir::Call| matches!(rvvgen::class(c.intrinsic).kind, ClassKind::Groups(_));
-    let has_groups = program.calls().iter().any(groups);
     let mut places = testbeds.places();
-    places.retain(|(_, vl)| !has_groups || *vl == VlChoice::Max);
+    if has_groups(&program) {
+        places.retain(|(_, vl)| *vl == VlChoice::Max);
+    }
     Case::new(number, program, &places).map_err(|e| format!("program {number} has no meaning: {e}"))
+}
+
+/// As [`Case::has_groups`].
+fn has_groups(program: &Program) -> bool {
+    let groups = |c: &&rvv_ir::Call| matches!(rvvgen::class(c.intrinsic).kind, ClassKind::Groups(_));
+    program.calls().iter().any(groups)
 }
 
 /// Operations of a program: its calls but loads and stores.

@@ -150,3 +150,6 @@ impl Report {
             SECTIONS.iter().zip(counts).filter(|(_, (_, calls))| *calls > 0).map(section).collect();
     }
 }
+
+#[cfg(test)]
+mod tests;
