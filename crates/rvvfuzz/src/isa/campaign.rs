@@ -103,6 +103,9 @@ const MOST_KEPT: usize = 20_000;
 /// Disagreements that are made small; a peer that is wrong everywhere would take for ever.
 const MOST_MINIMISED: usize = 60;
 
+/// How long one disagreement is worked on.
+const LONGEST_MINIMISING: Duration = Duration::from_secs(20);
+
 struct Campaign<'a> {
     options: &'a Options,
     state: Mutex<State>,
@@ -200,6 +203,7 @@ impl Campaign<'_> {
             let batch = self.batch(lab, &mut rng, &chooser);
             self.judge_itself(lab, &batch)?;
             for peer in &options.peers {
+                let batch = self.without_deadly(lab, peer, &batch);
                 let pack: Vec<(&Stream, &Ran)> = batch.iter().map(|(s, r)| (s, r)).collect();
                 let verdicts = judge_pack(lab, peer, &pack, folder.path())?;
                 *self.lock().compared.entry((peer.name.clone(), vlen)).or_default() +=
@@ -210,6 +214,32 @@ impl Campaign<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The streams less the steps that are known to crash or hang a peer.
+    fn without_deadly(&self, lab: &mut Lab, peer: &Peer, batch: &[(Stream, Ran)]) -> Vec<(Stream, Ran)> {
+        let is_deadly = |k: &&Known| k.leave_out && k.peers.contains(&peer.name);
+        let deadly: Vec<Known> = self.options.known.iter().filter(is_deadly).cloned().collect();
+        if deadly.is_empty() {
+            return batch.to_vec();
+        }
+        let mut all = Vec::with_capacity(batch.len());
+        for (stream, ran) in batch {
+            match without_known(lab, stream, &peer.name, &deadly) {
+                Ok(Some((rest, names))) => {
+                    let mut state = self.lock();
+                    for name in names {
+                        *state.known.entry(name).or_default() += 1;
+                    }
+                    drop(state);
+                    if let Ok(ran) = lab.run(&rest, 0, &mut Watch::default()) {
+                        all.push((rest, ran));
+                    }
+                }
+                _ => all.push((stream.clone(), ran.clone())),
+            }
+        }
+        all
     }
 
     /// What the given corpus covers is not new.
@@ -318,7 +348,11 @@ impl Campaign<'_> {
         if self.lock().findings.len() >= MOST_MINIMISED {
             return Ok(());
         }
+        let until = Instant::now() + LONGEST_MINIMISING;
         let small = minimise(&stream, 400, |candidate| {
+            if Instant::now() > until {
+                return false;
+            }
             let real = disagrees(lab, candidate).unwrap_or(false);
             real && match without_known(lab, candidate, &peer.name, known) {
                 Ok(Some((rest, _))) => disagrees(lab, &rest).unwrap_or(false),

@@ -101,7 +101,7 @@ struct Peers {
     #[arg(long, conflicts_with_all = ["spike", "qemu"])]
     alone: bool,
     /// Seconds a peer may take for one ELF
-    #[arg(long, default_value_t = 20, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 10, value_name = "SECONDS")]
     limit: u64,
 }
 

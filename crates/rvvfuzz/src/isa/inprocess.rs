@@ -69,8 +69,10 @@ pub enum Violation {
 pub enum Open {
     /// Nothing.
     No,
-    /// The bits in which the two dumps differ.
+    /// The bits in which the two dumps differ, which are the tail of a mask.
     Bits,
+    /// All: a load that trapped or was trimmed may have written it or not.
+    Free,
     /// Whether an element of so many bytes is kept or all ones.
     Element(u8),
     /// The value of an unordered sum, within the range of this number in [`Ran::sums`].
@@ -411,7 +413,7 @@ impl Lab {
             // loaded again.
             Class::VectorLoad if trapped || kept.vl < vl => {
                 let first = if trapped { kept.vstart } else { kept.vl } as usize;
-                kind = Open::Bits;
+                kind = Open::Free;
                 for group in &print.writes {
                     let body = first * eew..(vl as usize * eew).min(group.len());
                     free(group.start + body.start.min(body.end)..group.start + body.end);
@@ -429,6 +431,7 @@ impl Lab {
                 self.open[byte] = match (kept.regs[byte] == ones.regs[byte], self.open[byte]) {
                     (true, _) => Open::No,
                     // What was open before and has not been written is open as before.
+                    (false, _) if kind == Open::Free => kind,
                     (false, Open::No) => kind,
                     (false, before) => before,
                 };

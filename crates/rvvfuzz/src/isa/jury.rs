@@ -3,10 +3,10 @@
 use super::compare::{Difference, compare};
 use super::coverage::Watch;
 use super::inprocess::{Lab, Ran, Violation};
-use super::peers::{AskError, Peer, ask_here};
+use super::peers::{AskError, Peer};
 use super::stream::Stream;
-use rvvsim::config::Agnostic;
 use std::path::Path;
+use std::time::Duration;
 
 /// What a peer made of a stream.
 #[derive(Clone, Debug)]
@@ -38,13 +38,18 @@ pub enum JuryError {
     Ask(#[from] AskError),
 }
 
+/// How long a peer may take for a stream alone.
+const ALONE: Duration = Duration::from_secs(2);
+
 /// The peer's verdict on a stream alone.
 ///
 /// # Errors
 /// When the stream is not one to compare, or the peer does not even start.
 pub fn judge(lab: &mut Lab, peer: &Peer, stream: &Stream, folder: &Path) -> Result<Verdict, JuryError> {
     let ran = lab.run(stream, 0, &mut Watch::default())?;
-    let here = ask_here(&[stream], peer.dress(), Agnostic::Undisturbed)?;
+    let here = peer.ask_here(&[stream])?;
+    // A stream alone takes no time: one that hangs the peer must not be waited for as long as a pack.
+    let peer = &Peer { limit: peer.limit.min(ALONE), ..peer.clone() };
     match peer.ask(&[stream], folder) {
         Ok(there) => Ok(verdict(stream.vlen, &here[0], &there[0], &ran, peer)),
         Err(AskError::Peer(rvv_peer::PeerError::Failed { why, .. })) => Ok(Verdict::Died(why)),
@@ -63,7 +68,7 @@ pub fn judge_pack(
     folder: &Path,
 ) -> Result<Vec<Verdict>, JuryError> {
     let streams: Vec<&Stream> = pack.iter().map(|(stream, _)| *stream).collect();
-    let here = ask_here(&streams, peer.dress(), Agnostic::Undisturbed)?;
+    let here = peer.ask_here(&streams)?;
     match peer.ask(&streams, folder) {
         Ok(there) => Ok(pack
             .iter()

@@ -5,6 +5,7 @@ use super::dump::Places;
 use super::layout::{DUMPS, RAM, RUNTIME};
 use super::runtime::{Dress, elf};
 use super::stream::{CodeError, Stream};
+use rvv_isa::{Ext, Isa};
 use rvv_peer::{Ended, PeerError, run_keeping, signature};
 use rvvsim::config::Agnostic;
 use rvvsim::elf::Image;
@@ -63,10 +64,11 @@ pub fn spike_isa(vlen: u32) -> String {
 /// The `-cpu` that QEMU needs to be what `rvvsim` is.
 #[must_use]
 pub fn qemu_cpu(vlen: u32) -> String {
-    let on = "v zfh zfa zfbfmin zca zcd zcb zcmop zimop zba zbb zbc zbs zbkb zbkx zicond zicbom zicbop zicboz \
+    let on = "v zfh zfa zfbfmin zca zcd zcb zcmop zimop zba zbb zbc zbs zbkb zbkx zicond zicbop zicboz \
               zihintpause zihintntl zawrs zacas zabha svinval zicntr zihpm zvfh zvfbfmin zvfbfwma zvbb zvbc zvkg \
               zvkned zvknhb zvksed zvksh";
-    let mut cpu = format!("rv64,vlen={vlen},elen=64");
+    // Its Linux lets no process manage caches: ours then has no such instructions either, see `Peer::isa`.
+    let mut cpu = format!("rv64,vlen={vlen},elen=64,zicbom=false");
     for name in on.split_whitespace() {
         cpu += &format!(",{name}=true");
     }
@@ -81,7 +83,7 @@ impl Peer {
             name: "spike".into(),
             kind: Kind::Spike(path.to_owned()),
             choice: Choice::Kept,
-            limit: Duration::from_secs(20),
+            limit: Duration::from_secs(10),
         }
     }
 
@@ -92,7 +94,7 @@ impl Peer {
             name: "qemu".into(),
             kind: Kind::Qemu(path.to_owned()),
             choice: Choice::Kept,
-            limit: Duration::from_secs(20),
+            limit: Duration::from_secs(10),
         }
     }
 
@@ -103,6 +105,23 @@ impl Peer {
             Kind::Spike(_) => Dress::Bare,
             _ => Dress::Linux,
         }
+    }
+
+    /// What `rvvsim` has when it is held against it.
+    #[must_use]
+    pub fn isa(&self) -> Isa {
+        match self.kind {
+            Kind::Qemu(_) => Isa::default().without(Ext::Zicbom),
+            _ => Isa::default(),
+        }
+    }
+
+    /// The same on `rvvsim`.
+    ///
+    /// # Errors
+    /// When it does not come to an end.
+    pub fn ask_here(&self, streams: &[&Stream]) -> Result<Vec<Vec<u64>>, AskError> {
+        ask_here_with(streams, self.dress(), Agnostic::Undisturbed, self.isa())
     }
 
     /// Runs streams of one VLEN, all in one ELF, and returns their dumps. `folder` is for files of the exchange.
@@ -163,11 +182,21 @@ fn to_words(bytes: &[u8]) -> Vec<u64> {
 /// # Errors
 /// When it does not come to an end.
 pub fn ask_here(streams: &[&Stream], dress: Dress, agnostic: Agnostic) -> Result<Vec<Vec<u64>>, AskError> {
+    ask_here_with(streams, dress, agnostic, Isa::default())
+}
+
+fn ask_here_with(
+    streams: &[&Stream],
+    dress: Dress,
+    agnostic: Agnostic,
+    isa: Isa,
+) -> Result<Vec<Vec<u64>>, AskError> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
     let bytes = elf(streams, dress)?;
     let failed = |e: String| AskError::Here(e);
     let image = Image::parse(&bytes).map_err(|e| failed(e.to_string()))?;
     let config = Config {
+        isa,
         vlen,
         mem: if dress == Dress::Bare { RAM } else { 256 << 20 },
         max_insns: Some(200_000_000),
