@@ -3,6 +3,7 @@
 
 use super::inprocess::{Lab, Violation};
 use super::layout::{SANDBOX, SANDBOX_SIZE, slot};
+use super::peers::Peer;
 use super::stream::Stream;
 use rvv_isa::Inst;
 use rvvsim::observe::Observer;
@@ -109,7 +110,7 @@ const GUARD: u64 = SANDBOX + SANDBOX_SIZE;
 impl Known {
     /// Whether an event of a stream is of this kind.
     #[must_use]
-    pub fn matches(&self, peer: &str, event: &Event) -> bool {
+    pub fn matches(&self, peer: &Peer, event: &Event) -> bool {
         let name = event.inst.map_or("reserved", |inst| inst.op.name());
         let trap = match event.trap.map(|t| t.cause) {
             None => "none",
@@ -118,7 +119,7 @@ impl Known {
             Some(Cause::Breakpoint | Cause::EcallFromM | Cause::EcallFromS | Cause::EcallFromU) => "call",
             Some(_) => "access",
         };
-        self.peers.iter().any(|p| p == peer)
+        self.peers.iter().any(|name| peer.is(name))
             && self.ops.iter().any(|pattern| glob(pattern, name))
             && self.vstart.is_none_or(|wanted| wanted == (event.vstart != 0))
             && self.trap.as_ref().is_none_or(|wanted| wanted == trap)
@@ -177,7 +178,7 @@ pub fn events(lab: &mut Lab, stream: &Stream) -> Result<Vec<Event>, Violation> {
 pub fn without_known(
     lab: &mut Lab,
     stream: &Stream,
-    peer: &str,
+    peer: &Peer,
     known: &[Known],
 ) -> Result<Option<(Stream, Vec<String>)>, Violation> {
     let mut names: Vec<String> = Vec::new();

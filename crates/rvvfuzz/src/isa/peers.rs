@@ -1,11 +1,14 @@
 //! Who runs the ELFs: `rvvsim` itself, Spike, QEMU, or any command.
 
+use super::builder::csr_immediate;
 use super::compare::Choice;
 use super::dump::Places;
+use super::generate::word;
+use super::init::Init;
 use super::layout::{DUMPS, RAM, RUNTIME};
 use super::runtime::{Dress, elf};
-use super::stream::{CodeError, Stream};
-use rvv_isa::{Ext, Isa};
+use super::stream::{CodeError, Step, Stream};
+use rvv_isa::{Ext, Inst, Isa, Op, csr};
 use rvv_peer::{Ended, PeerError, run_keeping, signature};
 use rvvsim::config::Agnostic;
 use rvvsim::elf::Image;
@@ -32,6 +35,8 @@ pub enum Kind {
 pub struct Peer {
     /// What it is called in reports and in the list of known differences.
     pub name: String,
+    /// It traps on arithmetic with `vstart` that is not zero, as the manual lets it: see [`Peer::probe`].
+    pub traps_on_vstart: bool,
     /// What it is.
     pub kind: Kind,
     /// What it does with agnostic elements.
@@ -81,6 +86,7 @@ impl Peer {
     pub fn spike(path: &Path) -> Peer {
         Peer {
             name: "spike".into(),
+            traps_on_vstart: false,
             kind: Kind::Spike(path.to_owned()),
             choice: Choice::Kept,
             limit: Duration::from_secs(10),
@@ -92,10 +98,35 @@ impl Peer {
     pub fn qemu(path: &Path) -> Peer {
         Peer {
             name: "qemu".into(),
+            traps_on_vstart: false,
             kind: Kind::Qemu(path.to_owned()),
             choice: Choice::Kept,
             limit: Duration::from_secs(10),
         }
+    }
+
+    /// Finds out how it takes `vstart`, with a stream of one instruction.
+    ///
+    /// # Errors
+    /// When it does not start, or has no answer to so small a program.
+    pub fn probe(&mut self, vlen: u32, folder: &Path) -> Result<(), AskError> {
+        let add = Step {
+            before: vec![csr_immediate(csr::VSTART, 1)],
+            ..Step::plain(word(&Inst { rd: 8, rs1: 16, rs2: 24, ..Inst::new(Op::VaddVv) }))
+        };
+        let set = word(&Inst { rd: 5, imm: 0, ..Inst::new(Op::Vsetvli) });
+        let steps = vec![Step::plain(set), add];
+        let stream = Stream { vlen, init: Init::new(0), steps, flows: Vec::new() };
+        let places = Places::new(vlen);
+        let dump = self.ask(&[&stream], folder)?;
+        self.traps_on_vstart = !places.trapped(&dump[0]).is_empty();
+        Ok(())
+    }
+
+    /// Whether an entry of the list of known differences for `name` is about this peer.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        name == self.name || (self.traps_on_vstart && name == "traps-on-vstart")
     }
 
     /// The dress of its ELFs.

@@ -127,7 +127,7 @@ fn elsewhere(
                 format!("{name} is {:#x}, ours {:#x}", differences[0].theirs, differences[0].ours)
             }
         };
-        if let Ok(Some((rest, names))) = without_known(lab, &entry.stream, &peer.name, known)
+        if let Ok(Some((rest, names))) = without_known(lab, &entry.stream, peer, known)
             && judge(lab, peer, &rest, folder).is_ok_and(|v| v.agrees())
         {
             for name in names {
