@@ -110,7 +110,8 @@ struct Peers {
 struct Replay {
     /// The corpus: a folder, or one file
     dir: PathBuf,
-    /// Run each ELF by this command: `{elf}` is the file, its standard output the dump
+    /// Run each ELF by this command, split at spaces: `{elf}` is the file, `{vlen}` its VLEN; what the ELF writes to
+    /// its standard output must come out
     #[arg(long, value_name = "COMMAND")]
     on: Option<String>,
     #[command(flatten)]

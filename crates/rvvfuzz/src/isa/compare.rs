@@ -78,7 +78,8 @@ fn is_open(n: usize, theirs: u64, ran: &Ran, choice: Choice) -> bool {
                 let mut le = [0; 8];
                 le[..usize::from(size)].copy_from_slice(&theirs[first..first + usize::from(size)]);
                 let value = to_f64(u64::from_le_bytes(le), size);
-                low.is_nan() || (low <= value && value <= high)
+                let all_ones = le[..usize::from(size)].iter().all(|&b| b == 0xff);
+                low.is_nan() || all_ones || (low <= value && value <= high)
             }
         }
     })

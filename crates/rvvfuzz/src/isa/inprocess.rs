@@ -5,6 +5,7 @@
 use super::dump::{MOST_TRAPS, Places};
 use super::init::{Start, indices};
 use super::layout::*;
+use super::runtime::Dress;
 use super::stream::{Code, CodeError, Stream, size};
 use super::sum;
 use rvv_asm::ElfWriter;
@@ -131,6 +132,8 @@ pub struct Lab {
     open: Vec<Open>,
     sums: Vec<Sum>,
     loose_flags: u8,
+    /// What the machines are to be: M-mode, or U-mode under something like Linux.
+    dress: Dress,
     /// Where the code ends that has been written.
     end: u64,
     executed: u64,
@@ -152,11 +155,14 @@ impl Side {
         hart.write_csr(csr::PMPADDR0 + 1, napot(SANDBOX, SANDBOX_SIZE));
         hart.write_csr(csr::PMPADDR0 + 2, u64::MAX);
         hart.write_csr(csr::PMPCFG0, 0x9d | 0x9b << 8 | 0x98 << 16);
+        // A process may use all cache-block instructions.
+        hart.write_csr(csr::MENVCFG, 0xf0);
+        hart.write_csr(csr::SENVCFG, 0xf0);
         let csr = hart.csr.clone();
         Side { machine, csr }
     }
 
-    fn reset(&mut self, start: &Start, pc: u64) {
+    fn reset(&mut self, start: &Start, pc: u64, dress: Dress) {
         let hart = &mut self.machine.hart;
         for r in 1..32u8 {
             hart.x[r] = start.x[usize::from(r)];
@@ -171,7 +177,8 @@ impl Side {
         (v.vl, v.vstart) = (start.avl, 0);
         (v.vxrm, v.vxsat) = (start.vcsr >> 1, start.vcsr & 1 != 0);
         hart.csr = self.csr.clone();
-        set_privilege(hart, Privilege::Machine);
+        let privilege = if dress == Dress::Bare { Privilege::Machine } else { Privilege::User };
+        set_privilege(hart, privilege);
         hart.reservation = None;
         let at = (SANDBOX - RUNTIME) as usize;
         hart.ram.bytes_mut()[at..at + start.memory.len()].copy_from_slice(&start.memory);
@@ -213,14 +220,31 @@ fn set_privilege(hart: &mut Hart, privilege: Privilege) {
     }
 }
 
-/// As the handler of the bare dress goes on: behind the instruction, and in M-mode after an `ecall` from below.
-fn go_on(hart: &mut Hart, trap: &Trap) {
+/// As the handlers go on: behind the instruction, and on bare metal in M-mode after an `ecall` from below. The system
+/// call on Linux returns 0.
+fn go_on(hart: &mut Hart, trap: &Trap, dress: Dress) {
     let low = hart.fetch_parcel(hart.pc).unwrap_or(0);
     hart.pc = hart.pc.wrapping_add(size(low.into()));
     hart.next_pc = hart.pc;
-    if matches!(trap.cause, Cause::EcallFromU | Cause::EcallFromS) {
-        set_privilege(hart, Privilege::Machine);
+    match (dress, trap.cause) {
+        (Dress::Bare, Cause::EcallFromU | Cause::EcallFromS) => set_privilege(hart, Privilege::Machine),
+        (Dress::Linux, Cause::EcallFromU) => hart.set_x(10, 0),
+        _ => {}
     }
+}
+
+/// What the handler writes down; nothing about a system call.
+fn record(trap: &Trap, hart: &Hart, dress: Dress) -> Option<[u64; 4]> {
+    let (cause, tval) = match (dress, trap.cause) {
+        (Dress::Bare, cause) => (cause as u64, trap.tval),
+        (_, Cause::EcallFromU) => return None,
+        // SIGILL, SIGTRAP, SIGBUS, SIGSEGV
+        (_, Cause::IllegalInstruction) => (4, 0),
+        (_, Cause::Breakpoint) => (5, 0),
+        (_, Cause::LoadAddressMisaligned | Cause::StoreAddressMisaligned) => (7, trap.tval),
+        _ => (11, trap.tval),
+    };
+    Some([cause, tval, hart.pc, hart.v.vstart])
 }
 
 impl Lab {
@@ -242,6 +266,7 @@ impl Lab {
             open: vec![Open::No; 4 * vlen as usize],
             sums: Vec::new(),
             loose_flags: 0,
+            dress: Dress::Bare,
             end: 0,
             executed: 0,
             vector: 0,
@@ -268,9 +293,14 @@ impl Lab {
 
     /// Sets both machines to an initial state, with no code yet, which will come to slot `n`.
     pub fn begin(&mut self, start: &Start, n: usize) {
+        self.begin_as(Dress::Bare, start, n);
+    }
+
+    fn begin_as(&mut self, dress: Dress, start: &Start, n: usize) {
         let pc = slot(n) + STUB;
-        self.kept.reset(start, pc);
-        self.ones.reset(start, pc);
+        self.dress = dress;
+        self.kept.reset(start, pc, dress);
+        self.ones.reset(start, pc, dress);
         self.traps.clear();
         self.whys.clear();
         self.open.fill(Open::No);
@@ -359,11 +389,13 @@ impl Lab {
             if is_access && !inside {
                 return Err(Violation::Escaped { pc, address: trap.tval });
             }
-            self.trap_count += 1;
-            self.whys.push(trap.why);
-            self.traps.push([trap.cause as u64, trap.tval, pc, kept.hart.v.vstart]);
-            go_on(&mut kept.hart, &trap);
-            go_on(&mut ones.hart, &trap);
+            if let Some(record) = record(&trap, &kept.hart, self.dress) {
+                self.trap_count += 1;
+                self.whys.push(trap.why);
+                self.traps.push(record);
+            }
+            go_on(&mut kept.hart, &trap, self.dress);
+            go_on(&mut ones.hart, &trap, self.dress);
         }
         if let (Some(inst), Some(print)) = (&inst, &print) {
             self.open_up(inst, print, vl, vstart, trap.is_some());
@@ -393,19 +425,21 @@ impl Lab {
         let ones = &mut self.ones.machine.hart.v;
         let vlen = self.vlen as usize;
         let eew = print.eew as usize;
-        let mut free = |bits: Range<usize>| {
+        let open = &mut self.open;
+        let mut free = |bits: Range<usize>, kind: Open| {
             for bit in bits {
                 let mask = 1 << (bit % 8);
                 ones.regs[bit / 8] = ones.regs[bit / 8] & !mask | !kept.regs[bit / 8] & mask;
+                open[bit / 8] = kind;
             }
         };
-        let mut kind = if eew == 1 { Open::Bits } else { Open::Element((eew / 8) as u8) };
+        let kind = if eew == 1 { Open::Bits } else { Open::Element((eew / 8) as u8) };
         match inst.op.class() {
             // "any element in the tail of a mask result can also be written with the value the mask-producing
             // operation would have calculated with vl=VLMAX".
             _ if eew == 1 && !trapped && vstart < vl => {
                 for group in &print.writes {
-                    free(group.start + vl as usize..group.start + vlen);
+                    free(group.start + vl as usize..group.start + vlen, Open::Bits);
                 }
             }
             // "allowed to update active destination elements past the element that causes trimming (but not
@@ -413,10 +447,9 @@ impl Lab {
             // loaded again.
             Class::VectorLoad if trapped || kept.vl < vl => {
                 let first = if trapped { kept.vstart } else { kept.vl } as usize;
-                kind = Open::Free;
                 for group in &print.writes {
                     let body = first * eew..(vl as usize * eew).min(group.len());
-                    free(group.start + body.start.min(body.end)..group.start + body.end);
+                    free(group.start + body.start.min(body.end)..group.start + body.end, Open::Free);
                 }
             }
             _ => {}
@@ -428,12 +461,13 @@ impl Lab {
                 continue;
             }
             for byte in bytes {
-                self.open[byte] = match (kept.regs[byte] == ones.regs[byte], self.open[byte]) {
-                    (true, _) => Open::No,
-                    // What was open before and has not been written is open as before.
-                    (false, _) if kind == Open::Free => kind,
-                    (false, Open::No) => kind,
-                    (false, before) => before,
+                let open = &mut self.open[byte];
+                *open = match (kept.regs[byte] == ones.regs[byte], *open, kind) {
+                    (true, ..) => Open::No,
+                    (false, Open::No, _) => kind,
+                    // Open before, and open still, be it for this instruction or because it was not written.
+                    (false, Open::Element(old), Open::Element(new)) => Open::Element(old.min(new)),
+                    (false, before, _) => before,
                 };
             }
         }
@@ -470,8 +504,22 @@ impl Lab {
     /// # Errors
     /// What makes the stream one not to compare.
     pub fn run(&mut self, stream: &Stream, n: usize, watch: &mut impl Observer) -> Result<Ran, Violation> {
+        self.run_as(Dress::Bare, stream, n, watch)
+    }
+
+    /// Runs a stream in slot `n` as it would run in a dress: in M-mode, or in U-mode under something like Linux.
+    ///
+    /// # Errors
+    /// What makes the stream one not to compare.
+    pub fn run_as(
+        &mut self,
+        dress: Dress,
+        stream: &Stream,
+        n: usize,
+        watch: &mut impl Observer,
+    ) -> Result<Ran, Violation> {
         let code = stream.code(slot(n))?;
-        self.begin(&stream.init.start(self.vlen), n);
+        self.begin_as(dress, &stream.init.start(self.vlen), n);
         self.append(&code.bytes);
         self.advance(watch)?;
         self.finish()
@@ -512,7 +560,7 @@ impl Lab {
                     if self.traps.len() as u64 > MOST_INSNS {
                         break;
                     }
-                    go_on(hart, &trap);
+                    go_on(hart, &trap, self.dress);
                 }
             }
         }

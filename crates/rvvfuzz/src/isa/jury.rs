@@ -1,6 +1,6 @@
 //! One stream, or a pack of them, before the jury: `rvvsim` and a peer run the same ELF.
 
-use super::compare::{Difference, compare};
+use super::compare::{Choice, Difference, compare};
 use super::coverage::Watch;
 use super::inprocess::{Lab, Ran, Violation};
 use super::peers::{AskError, Peer};
@@ -46,7 +46,7 @@ const ALONE: Duration = Duration::from_secs(2);
 /// # Errors
 /// When the stream is not one to compare, or the peer does not even start.
 pub fn judge(lab: &mut Lab, peer: &Peer, stream: &Stream, folder: &Path) -> Result<Verdict, JuryError> {
-    let ran = lab.run(stream, 0, &mut Watch::default())?;
+    let ran = lab.run_as(peer.dress(), stream, 0, &mut Watch::default())?;
     let here = peer.ask_here(&[stream])?;
     // A stream alone takes no time: one that hangs the peer must not be waited for as long as a pack.
     let peer = &Peer { limit: peer.limit.min(ALONE), ..peer.clone() };
@@ -68,12 +68,26 @@ pub fn judge_pack(
     folder: &Path,
 ) -> Result<Vec<Verdict>, JuryError> {
     let streams: Vec<&Stream> = pack.iter().map(|(stream, _)| *stream).collect();
+    // What is open depends on the dress: a privileged instruction traps in the one and not in the other. A stream that
+    // reads agnostic elements in this dress is judged by what is open in the other, if the peer's choice is known.
+    let mut rans: Vec<Option<Ran>> = Vec::with_capacity(pack.len());
+    for (n, (stream, ran)) in pack.iter().enumerate() {
+        let other = lab.run_as(peer.dress(), stream, n, &mut Watch::default());
+        rans.push(match peer.choice {
+            Choice::Kept => Some(other.unwrap_or_else(|_| (*ran).clone())),
+            Choice::Any => other.ok(),
+        });
+    }
     let here = peer.ask_here(&streams)?;
     match peer.ask(&streams, folder) {
         Ok(there) => Ok(pack
             .iter()
+            .zip(&rans)
             .zip(here.iter().zip(&there))
-            .map(|((stream, ran), (ours, theirs))| verdict(stream.vlen, ours, theirs, ran, peer))
+            .map(|(((stream, _), ran), (ours, theirs))| match ran {
+                Some(ran) => verdict(stream.vlen, ours, theirs, ran, peer),
+                None => Verdict::Agrees,
+            })
             .collect()),
         Err(AskError::Peer(rvv_peer::PeerError::Failed { .. })) => {
             pack.iter().map(|(stream, _)| judge(lab, peer, stream, folder)).collect()

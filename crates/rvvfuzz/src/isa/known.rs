@@ -4,6 +4,7 @@
 use super::inprocess::{Lab, Violation};
 use super::layout::{SANDBOX, SANDBOX_SIZE, slot};
 use super::peers::Peer;
+use super::runtime::Dress;
 use super::stream::Stream;
 use rvv_isa::Inst;
 use rvvsim::observe::Observer;
@@ -149,7 +150,7 @@ fn glob(pattern: &str, name: &str) -> bool {
 ///
 /// # Errors
 /// What makes the stream one not to compare.
-pub fn events(lab: &mut Lab, stream: &Stream) -> Result<Vec<Event>, Violation> {
+pub fn events(lab: &mut Lab, stream: &Stream, dress: Dress) -> Result<Vec<Event>, Violation> {
     struct Events {
         ends: Vec<u64>,
         pending: Option<Event>,
@@ -167,7 +168,7 @@ pub fn events(lab: &mut Lab, stream: &Stream) -> Result<Vec<Event>, Violation> {
     }
     let ends = stream.code(slot(0))?.ends;
     let mut events = Events { ends, pending: None, all: Vec::new() };
-    lab.run(stream, 0, &mut events)?;
+    lab.run_as(dress, stream, 0, &mut events)?;
     Ok(events.all)
 }
 
@@ -183,7 +184,7 @@ pub fn without_known(
 ) -> Result<Option<(Stream, Vec<String>)>, Violation> {
     let mut names: Vec<String> = Vec::new();
     let mut steps: Vec<usize> = Vec::new();
-    for event in events(lab, stream)? {
+    for event in events(lab, stream, peer.dress())? {
         for entry in known.iter().filter(|k| k.matches(peer, &event)) {
             names.push(entry.name.clone());
             steps.push(event.step);

@@ -26,7 +26,7 @@ pub enum Kind {
     Spike(PathBuf),
     /// QEMU user mode: the Linux dress, dumps on standard output.
     Qemu(PathBuf),
-    /// A command in which `{elf}` stands for the file: the Linux dress, dumps on standard output.
+    /// A command in which `{elf}` stands for the file and `{vlen}` for VLEN: the Linux dress, dumps on standard output.
     Command(Vec<String>),
 }
 
@@ -179,7 +179,9 @@ impl Peer {
                 self.standard_output(command, words * streams.len())?
             }
             Kind::Command(words_of) => {
-                let place = |word: &String| word.replace("{elf}", &path.to_string_lossy());
+                let place = |word: &String| {
+                    word.replace("{elf}", &path.to_string_lossy()).replace("{vlen}", &vlen.to_string())
+                };
                 let mut command = Command::new(place(&words_of[0]));
                 command.args(words_of[1..].iter().map(place));
                 self.standard_output(command, words * streams.len())?

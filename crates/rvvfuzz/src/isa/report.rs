@@ -67,6 +67,10 @@ pub fn report(
     for (trap, why) in places.trapped(&ran.kept).iter().zip(&ran.whys) {
         let _ = writeln!(out, "rvvsim traps at {:#x}, cause {}: {why}", trap.pc, trap.cause);
     }
+    for inst in stream.steps.iter().filter_map(|s| s.inst()) {
+        let info = inst.op.info();
+        let _ = writeln!(out, "{} is of {}; see the manual there.", info.name, info.extension);
+    }
     let _ = writeln!(out, "{}", who_is_alone(peers, &verdicts));
     let _ = writeln!(out, "\n{}", print(&expecting(name, stream, &ran.kept)));
     Ok(out)
