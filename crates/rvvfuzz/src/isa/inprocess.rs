@@ -425,6 +425,32 @@ impl Lab {
         let ones = &mut self.ones.machine.hart.v;
         let vlen = self.vlen as usize;
         let eew = print.eew as usize;
+        let kind = if eew == 1 { Open::Bits } else { Open::Element((eew / 8) as u8) };
+        for group in &print.writes {
+            let bytes = group.start / 8..group.end / 8;
+            let is_same = kept.regs[bytes.clone()] == ones.regs[bytes.clone()];
+            if is_same && self.open[bytes.clone()].iter().all(|open| *open == Open::No) {
+                continue;
+            }
+            for byte in bytes {
+                let open = &mut self.open[byte];
+                *open = match (kept.regs[byte] == ones.regs[byte], *open, kind) {
+                    // What could be anything may have been kept as that, or become ones: the two are not to
+                    // meet by chance.
+                    (_, Open::Free | Open::Bits | Open::Sum(_), Open::Element(_))
+                        if ones.regs[byte] == 0xff =>
+                    {
+                        ones.regs[byte] = !kept.regs[byte];
+                        Open::Free
+                    }
+                    (true, ..) => Open::No,
+                    (false, Open::No, _) | (false, _, Open::Bits) => kind,
+                    // Open before, and open still, be it for this instruction or because it was not written.
+                    (false, Open::Element(old), Open::Element(new)) => Open::Element(old.min(new)),
+                    (false, before, _) => before,
+                };
+            }
+        }
         let open = &mut self.open;
         let mut free = |bits: Range<usize>, kind: Open| {
             for bit in bits {
@@ -433,7 +459,6 @@ impl Lab {
                 open[bit / 8] = kind;
             }
         };
-        let kind = if eew == 1 { Open::Bits } else { Open::Element((eew / 8) as u8) };
         match inst.op.class() {
             // "any element in the tail of a mask result can also be written with the value the mask-producing
             // operation would have calculated with vl=VLMAX".
@@ -453,23 +478,6 @@ impl Lab {
                 }
             }
             _ => {}
-        }
-        for group in &print.writes {
-            let bytes = group.start / 8..group.end / 8;
-            if kept.regs[bytes.clone()] == ones.regs[bytes.clone()] {
-                self.open[bytes].fill(Open::No);
-                continue;
-            }
-            for byte in bytes {
-                let open = &mut self.open[byte];
-                *open = match (kept.regs[byte] == ones.regs[byte], *open, kind) {
-                    (true, ..) => Open::No,
-                    (false, Open::No, _) => kind,
-                    // Open before, and open still, be it for this instruction or because it was not written.
-                    (false, Open::Element(old), Open::Element(new)) => Open::Element(old.min(new)),
-                    (false, before, _) => before,
-                };
-            }
         }
     }
 
