@@ -55,20 +55,20 @@ fn one_wrong_bit_anywhere_is_seen() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (mut lab, stream, _, [kept, _]) = open_stream();
     let agreeing = parrot(folder.path(), &kept, Choice::Any);
-    assert!(judge(&mut lab, &agreeing, &stream, folder.path()).expect("an answer").agrees());
+    assert!(judge(&mut lab, &agreeing, &stream, 0, folder.path()).expect("an answer").agrees());
     let places = Places::new(128);
     for (name, range) in places.parts() {
         let mut wrong = kept.clone();
         wrong[range.start] ^= 1 << 17;
         let lying = parrot(folder.path(), &wrong, Choice::Kept);
-        match judge(&mut lab, &lying, &stream, folder.path()).expect("an answer") {
+        match judge(&mut lab, &lying, &stream, 0, folder.path()).expect("an answer") {
             Verdict::Differs(differences) => {
                 assert_eq!(differences.len(), 1, "{name}");
                 assert_eq!(differences[0].at, range.start);
             }
             other => panic!("{name}: {other:?}"),
         }
-        let text = report(&mut lab, &[lying], "liar", &stream, folder.path()).expect("a report");
+        let text = report(&mut lab, &[lying], "liar", &stream, 0, folder.path()).expect("a report");
         assert!(text.contains(&places.name(range.start)), "{text}");
         assert!(text.contains("command and rvvsim disagree"), "{text}");
     }
@@ -80,7 +80,7 @@ fn what_the_manual_leaves_open_is_a_peers_choice_unless_it_is_known() {
     let (mut lab, stream, ran, [kept, ones]) = open_stream();
     let mut verdict = |dump: &[u64], choice| {
         let peer = parrot(folder.path(), dump, choice);
-        judge(&mut lab, &peer, &stream, folder.path()).expect("an answer").agrees()
+        judge(&mut lab, &peer, &stream, 0, folder.path()).expect("an answer").agrees()
     };
     assert!(verdict(&ones, Choice::Any));
     assert!(!verdict(&ones, Choice::Kept));
@@ -100,14 +100,14 @@ fn peers_that_fail_hang_or_say_something_else() {
     let (mut lab, stream, ..) = open_stream();
     let begin = Instant::now();
     for words in [vec!["false"], vec!["sleep", "60"], vec!["echo", "hello"], vec!["sh", "-c", "kill -9 $$"]] {
-        let verdict = judge(&mut lab, &peer(&words, Choice::Any), &stream, folder.path());
+        let verdict = judge(&mut lab, &peer(&words, Choice::Any), &stream, 0, folder.path());
         match verdict.expect("an answer of some kind") {
             Verdict::Died(why) => assert!(!why.is_empty()),
             other => panic!("{words:?}: {other:?}"),
         }
     }
     assert!(begin.elapsed() < Duration::from_secs(20));
-    let missing = judge(&mut lab, &peer(&["/no/such/emulator"], Choice::Any), &stream, folder.path());
+    let missing = judge(&mut lab, &peer(&["/no/such/emulator"], Choice::Any), &stream, 0, folder.path());
     match missing {
         Err(JuryError::Ask(e)) => assert!(e.to_string().contains("/no/such/emulator")),
         other => panic!("{other:?}"),

@@ -210,8 +210,8 @@ impl Campaign<'_> {
                 let verdicts = judge_pack(lab, peer, &pack, folder.path())?;
                 *self.lock().compared.entry((peer.name.clone(), vlen)).or_default() +=
                     batch.iter().map(|(_, ran)| ran.vector).sum::<u64>();
-                for ((stream, _), _) in batch.iter().zip(&verdicts).filter(|(_, v)| !v.agrees()) {
-                    self.disagreement(lab, peer, stream, folder.path())?;
+                for (n, (stream, _)) in batch.iter().enumerate().filter(|(n, _)| !verdicts[*n].agrees()) {
+                    self.disagreement(lab, peer, stream, n, folder.path())?;
                 }
             }
         }
@@ -231,15 +231,17 @@ impl Campaign<'_> {
         let deadly: Vec<Known> = known.iter().filter(|k| k.leave_out).cloned().collect();
         let mut all = Vec::with_capacity(batch.len());
         for (stream, ran) in batch {
+            // The slot it will have.
+            let n = all.len();
             let list = if rng.random_ratio(1, 8) { &deadly } else { known };
-            match without_known(lab, stream, peer, list) {
+            match without_known(lab, stream, n, peer, list) {
                 Ok(Some((rest, names))) => {
                     let mut state = self.lock();
                     for name in names {
                         *state.left_out.entry(name).or_default() += 1;
                     }
                     drop(state);
-                    if let Ok(ran) = lab.run(&rest, 0, &mut Watch::default()) {
+                    if let Ok(ran) = lab.run(&rest, n, &mut Watch::default()) {
                         all.push((rest, ran));
                     }
                 }
@@ -325,11 +327,12 @@ impl Campaign<'_> {
         lab: &mut Lab,
         peer: &Peer,
         stream: &Stream,
+        n: usize,
         folder: &Path,
     ) -> Result<(), CampaignError> {
         let known = &self.options.known;
         let disagrees = |lab: &mut Lab, stream: &Stream| -> Result<bool, JuryError> {
-            match judge(lab, peer, stream, folder) {
+            match judge(lab, peer, stream, n, folder) {
                 Ok(verdict) => Ok(!verdict.agrees()),
                 Err(JuryError::Violation(_)) => Ok(false),
                 Err(other) => Err(other),
@@ -338,7 +341,7 @@ impl Campaign<'_> {
         let mut stream = stream.clone();
         // Alone it may agree: then what was different came from outside of the stream, which is worth telling too.
         let alone = disagrees(lab, &stream)?;
-        if let Ok(Some((rest, names))) = without_known(lab, &stream, peer, known) {
+        if let Ok(Some((rest, names))) = without_known(lab, &stream, n, peer, known) {
             match disagrees(lab, &rest)? {
                 false if alone => {
                     let mut state = self.lock();
@@ -361,7 +364,7 @@ impl Campaign<'_> {
                 return false;
             }
             let real = disagrees(lab, candidate).unwrap_or(false);
-            real && match without_known(lab, candidate, peer, known) {
+            real && match without_known(lab, candidate, n, peer, known) {
                 Ok(Some((rest, _))) => disagrees(lab, &rest).unwrap_or(false),
                 _ => true,
             }
@@ -371,7 +374,7 @@ impl Campaign<'_> {
             finding.times += 1;
             return Ok(());
         }
-        let text = match report(lab, &self.options.peers, &name, &small, folder) {
+        let text = match report(lab, &self.options.peers, &name, &small, n, folder) {
             Ok(text) => text,
             Err(JuryError::Violation(Violation::Code(e))) => e.to_string(),
             Err(e) => return Err(e.into()),

@@ -41,16 +41,22 @@ pub enum JuryError {
 /// How long a peer may take for a stream alone.
 const ALONE: Duration = Duration::from_secs(2);
 
-/// The peer's verdict on a stream alone.
+/// The peer's verdict on a stream alone, in slot `n`.
 ///
 /// # Errors
 /// When the stream is not one to compare, or the peer does not even start.
-pub fn judge(lab: &mut Lab, peer: &Peer, stream: &Stream, folder: &Path) -> Result<Verdict, JuryError> {
-    let ran = lab.run_as(peer.dress(), stream, 0, &mut Watch::default())?;
-    let here = peer.ask_here(&[stream])?;
+pub fn judge(
+    lab: &mut Lab,
+    peer: &Peer,
+    stream: &Stream,
+    n: usize,
+    folder: &Path,
+) -> Result<Verdict, JuryError> {
+    let ran = lab.run_as(peer.dress(), stream, n, &mut Watch::default())?;
+    let here = peer.ask_here(n, &[stream])?;
     // A stream alone takes no time: one that hangs the peer must not be waited for as long as a pack.
     let peer = &Peer { limit: peer.limit.min(ALONE), ..peer.clone() };
-    match peer.ask(&[stream], folder) {
+    match peer.ask(n, &[stream], folder) {
         Ok(there) => Ok(verdict(stream.vlen, &here[0], &there[0], &ran, peer)),
         Err(AskError::Peer(rvv_peer::PeerError::Failed { why, .. })) => Ok(Verdict::Died(why)),
         Err(other) => Err(other.into()),
@@ -78,8 +84,8 @@ pub fn judge_pack(
             Choice::Any => other.ok(),
         });
     }
-    let here = peer.ask_here(&streams)?;
-    match peer.ask(&streams, folder) {
+    let here = peer.ask_here(0, &streams)?;
+    match peer.ask(0, &streams, folder) {
         Ok(there) => Ok(pack
             .iter()
             .zip(&rans)
@@ -90,7 +96,7 @@ pub fn judge_pack(
             })
             .collect()),
         Err(AskError::Peer(rvv_peer::PeerError::Failed { .. })) => {
-            pack.iter().map(|(stream, _)| judge(lab, peer, stream, folder)).collect()
+            pack.iter().enumerate().map(|(n, (stream, _))| judge(lab, peer, stream, n, folder)).collect()
         }
         Err(other) => Err(other.into()),
     }

@@ -146,11 +146,11 @@ fn glob(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// What the instructions of a stream do.
+/// What the instructions of a stream do, in slot `n`.
 ///
 /// # Errors
 /// What makes the stream one not to compare.
-pub fn events(lab: &mut Lab, stream: &Stream, dress: Dress) -> Result<Vec<Event>, Violation> {
+pub fn events(lab: &mut Lab, stream: &Stream, n: usize, dress: Dress) -> Result<Vec<Event>, Violation> {
     struct Events {
         ends: Vec<u64>,
         pending: Option<Event>,
@@ -166,25 +166,26 @@ pub fn events(lab: &mut Lab, stream: &Stream, dress: Dress) -> Result<Vec<Event>
             self.all.extend(pending.map(|event| Event { trap: trap.copied(), ..event }));
         }
     }
-    let ends = stream.code(slot(0))?.ends;
+    let ends = stream.code(slot(n))?.ends;
     let mut events = Events { ends, pending: None, all: Vec::new() };
-    lab.run_as(dress, stream, 0, &mut events)?;
+    lab.run_as(dress, stream, n, &mut events)?;
     Ok(events.all)
 }
 
-/// The stream without the steps of known differences, and the names of those; nothing if it has none.
+/// The stream, in slot `n`, without the steps of known differences, and the names of those; nothing if it has none.
 ///
 /// # Errors
 /// What makes the stream one not to compare.
 pub fn without_known(
     lab: &mut Lab,
     stream: &Stream,
+    n: usize,
     peer: &Peer,
     known: &[Known],
 ) -> Result<Option<(Stream, Vec<String>)>, Violation> {
     let mut names: Vec<String> = Vec::new();
     let mut steps: Vec<usize> = Vec::new();
-    for event in events(lab, stream, peer.dress())? {
+    for event in events(lab, stream, n, peer.dress())? {
         for entry in known.iter().filter(|k| k.matches(peer, &event)) {
             names.push(entry.name.clone());
             steps.push(event.step);

@@ -6,7 +6,7 @@ use super::dump::Places;
 use super::generate::word;
 use super::init::Init;
 use super::layout::{DUMPS, RAM, RUNTIME};
-use super::runtime::{Dress, elf};
+use super::runtime::{Dress, elf_from};
 use super::stream::{CodeError, Step, Stream};
 use rvv_isa::{Ext, Inst, Isa, Op, csr};
 use rvv_peer::{Ended, PeerError, run_keeping, signature};
@@ -118,7 +118,7 @@ impl Peer {
         let steps = vec![Step::plain(set), add];
         let stream = Stream { vlen, init: Init::new(0), steps, flows: Vec::new() };
         let places = Places::new(vlen);
-        let dump = self.ask(&[&stream], folder)?;
+        let dump = self.ask(0, &[&stream], folder)?;
         self.traps_on_vstart = !places.trapped(&dump[0]).is_empty();
         Ok(())
     }
@@ -151,19 +151,19 @@ impl Peer {
     ///
     /// # Errors
     /// When it does not come to an end.
-    pub fn ask_here(&self, streams: &[&Stream]) -> Result<Vec<Vec<u64>>, AskError> {
-        ask_here_with(streams, self.dress(), Agnostic::Undisturbed, self.isa())
+    pub fn ask_here(&self, first: usize, streams: &[&Stream]) -> Result<Vec<Vec<u64>>, AskError> {
+        ask_here_with(first, streams, self.dress(), Agnostic::Undisturbed, self.isa())
     }
 
-    /// Runs streams of one VLEN, all in one ELF, and returns their dumps. `folder` is for files of the exchange.
+    /// Runs streams of one VLEN, all in one ELF, from slot `first` on, and returns their dumps. `folder` is for files of the exchange.
     ///
     /// # Errors
     /// When the peer does not start, does not end well or in time, or gives too little.
-    pub fn ask(&self, streams: &[&Stream], folder: &Path) -> Result<Vec<Vec<u64>>, AskError> {
+    pub fn ask(&self, first: usize, streams: &[&Stream], folder: &Path) -> Result<Vec<Vec<u64>>, AskError> {
         let vlen = streams.first().map_or(128, |s| s.vlen);
         let path = folder.join("streams.elf");
         let io = |source| PeerError::Io { path: path.clone(), source };
-        std::fs::write(&path, elf(streams, self.dress())?).map_err(io)?;
+        std::fs::write(&path, elf_from(first, streams, self.dress())?).map_err(io)?;
         // QEMU runs no file that could not be run.
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).map_err(io)?;
         let words = Places::new(vlen).words();
@@ -215,17 +215,18 @@ fn to_words(bytes: &[u8]) -> Vec<u64> {
 /// # Errors
 /// When it does not come to an end.
 pub fn ask_here(streams: &[&Stream], dress: Dress, agnostic: Agnostic) -> Result<Vec<Vec<u64>>, AskError> {
-    ask_here_with(streams, dress, agnostic, Isa::default())
+    ask_here_with(0, streams, dress, agnostic, Isa::default())
 }
 
 fn ask_here_with(
+    first: usize,
     streams: &[&Stream],
     dress: Dress,
     agnostic: Agnostic,
     isa: Isa,
 ) -> Result<Vec<Vec<u64>>, AskError> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
-    let bytes = elf(streams, dress)?;
+    let bytes = elf_from(first, streams, dress)?;
     let failed = |e: String| AskError::Here(e);
     let image = Image::parse(&bytes).map_err(|e| failed(e.to_string()))?;
     let config = Config {

@@ -124,7 +124,7 @@ fn elsewhere(
 ) -> Result<(), JuryError> {
     let pack: Vec<(&Stream, &Ran)> = ran.iter().map(|(e, r)| (&e.stream, r)).collect();
     let verdicts = judge_pack(lab, peer, &pack, folder)?;
-    for ((entry, _), verdict) in ran.iter().zip(&verdicts) {
+    for (n, ((entry, _), verdict)) in ran.iter().zip(&verdicts).enumerate() {
         let what = match verdict {
             Verdict::Agrees => continue,
             Verdict::Died(why) => format!("no answer: {why}"),
@@ -133,8 +133,8 @@ fn elsewhere(
                 format!("{name} is {:#x}, ours {:#x}", differences[0].theirs, differences[0].ours)
             }
         };
-        if let Ok(Some((rest, names))) = without_known(lab, &entry.stream, peer, known)
-            && judge(lab, peer, &rest, folder).is_ok_and(|v| v.agrees())
+        if let Ok(Some((rest, names))) = without_known(lab, &entry.stream, n, peer, known)
+            && judge(lab, peer, &rest, n, folder).is_ok_and(|v| v.agrees())
         {
             for name in names {
                 *replayed.known.entry(name).or_default() += 1;
