@@ -444,6 +444,7 @@ impl Lab {
                         Open::Free
                     }
                     (true, ..) => Open::No,
+                    (false, Open::Free, _) => Open::Free,
                     (false, Open::No, _) | (false, _, Open::Bits) => kind,
                     // Open before, and open still, be it for this instruction or because it was not written.
                     (false, Open::Element(old), Open::Element(new)) => Open::Element(old.min(new)),
@@ -456,7 +457,9 @@ impl Lab {
             for bit in bits {
                 let mask = 1 << (bit % 8);
                 ones.regs[bit / 8] = ones.regs[bit / 8] & !mask | !kept.regs[bit / 8] & mask;
-                open[bit / 8] = kind;
+                if open[bit / 8] != Open::Free {
+                    open[bit / 8] = kind;
+                }
             }
         };
         match inst.op.class() {
