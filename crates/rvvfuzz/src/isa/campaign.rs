@@ -3,7 +3,7 @@
 use super::corpus::{self, CorpusError};
 use super::coverage::{Coverage, Watch};
 use super::generate::{self, Chooser};
-use super::inprocess::{Lab, Ran, Violation};
+use super::inprocess::{Lab, Ran};
 use super::jury::{JuryError, judge, judge_pack};
 use super::known::{Known, without_known};
 use super::minimise::minimise;
@@ -376,7 +376,7 @@ impl Campaign<'_> {
         }
         let text = match report(lab, &self.options.peers, &name, &small, n, folder) {
             Ok(text) => text,
-            Err(JuryError::Violation(Violation::Code(e))) => e.to_string(),
+            Err(JuryError::Violation(e)) => e.to_string(),
             Err(e) => return Err(e.into()),
         };
         self.found(&peer.name, &small, &text)

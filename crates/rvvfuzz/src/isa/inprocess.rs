@@ -437,7 +437,7 @@ impl Lab {
                 *open = match (kept.regs[byte] == ones.regs[byte], *open, kind) {
                     // What could be anything may have been kept as that, or become ones: the two are not to
                     // meet by chance.
-                    (_, Open::Free | Open::Bits | Open::Sum(_), Open::Element(_))
+                    (_, Open::Free, _) | (_, Open::Bits | Open::Sum(_), Open::Element(_))
                         if ones.regs[byte] == 0xff =>
                     {
                         ones.regs[byte] = !kept.regs[byte];
