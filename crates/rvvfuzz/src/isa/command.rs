@@ -114,6 +114,9 @@ struct Replay {
     /// its standard output must come out
     #[arg(long, value_name = "COMMAND")]
     on: Option<String>,
+    /// The known differences of this peer (qemu, spike) are the command's, too
+    #[arg(long = "as", value_name = "NAME", default_value = "command", requires = "on")]
+    known_as: String,
     #[command(flatten)]
     peers: Peers,
 }
@@ -328,7 +331,7 @@ impl Replay {
                 return Err("--on needs a command with {elf} in it".into());
             }
             peers.push(Peer {
-                name: "command".into(),
+                name: self.known_as.clone(),
                 traps_on_vstart: false,
                 kind: Kind::Command(words),
                 choice: Choice::Any,
