@@ -4,7 +4,7 @@ use super::corpus::{self, CorpusError};
 use super::coverage::{Coverage, Watch};
 use super::generate::{self, Chooser};
 use super::inprocess::{Lab, Ran};
-use super::jury::{JuryError, judge, judge_pack};
+use super::jury::{JuryError, Verdict, judge, judge_pack};
 use super::known::{Known, without_known};
 use super::minimise::minimise;
 use super::mutate::mutate;
@@ -206,10 +206,12 @@ impl Campaign<'_> {
             self.judge_itself(lab, &batch)?;
             for peer in &options.peers {
                 let batch = self.without_known(lab, peer, &batch, &mut rng);
-                let pack: Vec<(&Stream, &Ran)> = batch.iter().map(|(s, r)| (s, r)).collect();
+                let pack: Vec<&Stream> = batch.iter().map(|(s, _)| s).collect();
                 let verdicts = judge_pack(lab, peer, &pack, folder.path())?;
-                *self.lock().compared.entry((peer.name.clone(), vlen)).or_default() +=
-                    batch.iter().map(|(_, ran)| ran.vector).sum::<u64>();
+                let compared =
+                    batch.iter().zip(&verdicts).filter(|(_, v)| !matches!(v, Verdict::Incomparable));
+                let vector = compared.map(|((_, ran), _)| ran.vector).sum::<u64>();
+                *self.lock().compared.entry((peer.name.clone(), vlen)).or_default() += vector;
                 for (n, (stream, _)) in batch.iter().enumerate().filter(|(n, _)| !verdicts[*n].agrees()) {
                     self.disagreement(lab, peer, stream, n, folder.path())?;
                 }

@@ -1,6 +1,6 @@
 //! One stream, or a pack of them, before the jury: `rvvsim` and a peer run the same ELF.
 
-use super::compare::{Choice, Difference, compare};
+use super::compare::{Difference, compare};
 use super::coverage::Watch;
 use super::inprocess::{Lab, Ran, Violation};
 use super::peers::{AskError, Peer};
@@ -17,13 +17,15 @@ pub enum Verdict {
     Differs(Vec<Difference>),
     /// It came to no answer: it crashed, hung, or stopped.
     Died(String),
+    /// The stream reads in the peer's dress what the manual leaves open, and says nothing.
+    Incomparable,
 }
 
 impl Verdict {
     /// Whether all is well.
     #[must_use]
     pub fn agrees(&self) -> bool {
-        matches!(self, Verdict::Agrees)
+        matches!(self, Verdict::Agrees | Verdict::Incomparable)
     }
 }
 
@@ -70,38 +72,32 @@ pub fn judge(
 pub fn judge_pack(
     lab: &mut Lab,
     peer: &Peer,
-    pack: &[(&Stream, &Ran)],
+    pack: &[&Stream],
     folder: &Path,
 ) -> Result<Vec<Verdict>, JuryError> {
-    let streams: Vec<&Stream> = pack.iter().map(|(stream, _)| *stream).collect();
-    // What is open depends on the dress: a privileged instruction traps in the one and not in the other. A stream that
-    // reads agnostic elements in this dress is judged by what is open in the other, if the peer's choice is known.
+    let streams = pack;
+    // What is open depends on the dress: a privileged instruction traps in the one and not in the other.
     let mut rans: Vec<Option<Ran>> = Vec::with_capacity(pack.len());
-    for (n, (stream, ran)) in pack.iter().enumerate() {
-        let other = lab.run_as(peer.dress(), stream, n, &mut Watch::default());
-        rans.push(match peer.choice {
-            Choice::Kept => Some(other.unwrap_or_else(|_| (*ran).clone())),
-            Choice::Any => other.ok(),
-        });
+    for (n, stream) in streams.iter().enumerate() {
+        rans.push(lab.run_as(peer.dress(), stream, n, &mut Watch::default()).ok());
     }
-    let here = peer.ask_here(0, &streams)?;
-    match peer.ask(0, &streams, folder) {
+    let here = peer.ask_here(0, streams)?;
+    match peer.ask(0, streams, folder) {
         Ok(there) => Ok(pack
             .iter()
             .zip(&rans)
             .zip(here.iter().zip(&there))
-            .map(|(((stream, _), ran), (ours, theirs))| match ran {
+            .map(|((stream, ran), (ours, theirs))| match ran {
                 Some(ran) => verdict(stream.vlen, ours, theirs, ran, peer),
-                None => Verdict::Agrees,
+                None => Verdict::Incomparable,
             })
             .collect()),
         Err(AskError::Peer(rvv_peer::PeerError::Failed { .. })) => {
-            let alone =
-                |(n, (stream, _)): (usize, &(&Stream, &Ran))| match judge(lab, peer, stream, n, folder) {
-                    // It cannot be compared in this dress.
-                    Err(JuryError::Violation(_)) => Ok(Verdict::Agrees),
-                    verdict => verdict,
-                };
+            let alone = |(n, stream): (usize, &&Stream)| match judge(lab, peer, stream, n, folder) {
+                // It cannot be compared in this dress.
+                Err(JuryError::Violation(_)) => Ok(Verdict::Agrees),
+                verdict => verdict,
+            };
             pack.iter().enumerate().map(alone).collect()
         }
         Err(other) => Err(other.into()),

@@ -122,11 +122,11 @@ fn elsewhere(
     folder: &Path,
     replayed: &mut Replayed,
 ) -> Result<(), JuryError> {
-    let pack: Vec<(&Stream, &Ran)> = ran.iter().map(|(e, r)| (&e.stream, r)).collect();
+    let pack: Vec<&Stream> = ran.iter().map(|(e, _)| &e.stream).collect();
     let verdicts = judge_pack(lab, peer, &pack, folder)?;
     for (n, ((entry, _), verdict)) in ran.iter().zip(&verdicts).enumerate() {
         let what = match verdict {
-            Verdict::Agrees => continue,
+            Verdict::Agrees | Verdict::Incomparable => continue,
             Verdict::Died(why) => format!("no answer: {why}"),
             Verdict::Differs(differences) => {
                 let name = Places::new(entry.stream.vlen).name(differences[0].at);

@@ -45,12 +45,18 @@ pub fn report(
     }
     let mut verdicts = Vec::new();
     for peer in peers {
-        verdicts.push(judge(lab, peer, stream, n, folder)?);
+        verdicts.push(match judge(lab, peer, stream, n, folder) {
+            Err(JuryError::Violation(_)) => Verdict::Incomparable,
+            verdict => verdict?,
+        });
     }
     for (peer, verdict) in peers.iter().zip(&verdicts) {
         let dress = if peer.dress() == Dress::Bare { "bare" } else { "Linux" };
         let _ = match verdict {
             Verdict::Agrees => writeln!(out, "\n{} ({dress}) agrees with rvvsim.", peer.name),
+            Verdict::Incomparable => {
+                writeln!(out, "\n{} ({dress}) may differ: agnostic elements are read.", peer.name)
+            }
             Verdict::Died(why) => writeln!(out, "\n{} ({dress}) came to no answer: {why}", peer.name),
             Verdict::Differs(differences) => {
                 let _ = writeln!(out, "\n{:<28} {:>18} {:>18}", format!("({dress})"), "rvvsim", peer.name);
