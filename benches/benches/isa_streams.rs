@@ -35,8 +35,8 @@ fn isa_streams(c: &mut Criterion) {
                 for made in &streams {
                     watch.clear();
                     let ran = lab.run(made, 0, &mut watch).expect("it ran before");
-                    let wrong = compare(vlen, &ran.kept, &ran.ones, &ran, Choice::Any);
-                    assert!(wrong.is_empty());
+                    // What is open differs on purpose: this is the work, not a check.
+                    black_box(compare(vlen, &ran.kept, &ran.ones, &ran, Choice::Any));
                     lab.check_blocks(made, 0, &ran).expect("the engines agree");
                     black_box(ran);
                 }
