@@ -82,6 +82,8 @@ pub struct State {
     pub findings: BTreeMap<String, Finding>,
     /// Disagreements met, those of one name counted each time.
     pub disagreements: u64,
+    /// Streams that a peer differed on in a pack, and not when it ran them again alone.
+    pub unsteady: u64,
     /// The first instant at which every instruction had been reached.
     pub all_reached: Option<Duration>,
 }
@@ -355,6 +357,12 @@ impl Campaign<'_> {
                 false => {}
                 true => stream = rest,
             }
+        }
+        // A peer that took too long once, or was led astray by a stream before this one in the pack: counted, since
+        // there is nothing to make small.
+        if !alone && !disagrees(lab, &stream)? {
+            self.lock().unsteady += 1;
+            return Ok(());
         }
         self.lock().disagreements += 1;
         if self.lock().findings.len() >= MOST_MINIMISED {

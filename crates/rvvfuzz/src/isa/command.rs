@@ -260,6 +260,12 @@ fn summary(state: &State, time: Duration) -> String {
             finding.folder.join("report.txt").display()
         );
     }
+    if state.unsteady > 0 {
+        out += &format!(
+            "{} streams differed once, or took too long, and did not when run again\n",
+            state.unsteady
+        );
+    }
     if state.disagreements > 0 || !state.findings.is_empty() {
         out += &format!("{} disagreements\n", state.disagreements.max(state.findings.len() as u64));
     } else {
