@@ -3,8 +3,8 @@
 use super::corpus::{self, CorpusError};
 use super::coverage::{Coverage, Watch};
 use super::generate::{self, Chooser};
-use super::inprocess::{Lab, Ran, Violation};
-use super::jury::{JuryError, judge, judge_pack};
+use super::inprocess::{Lab, Ran};
+use super::jury::{JuryError, Verdict, judge, judge_pack};
 use super::known::{Known, without_known};
 use super::minimise::minimise;
 use super::mutate::mutate;
@@ -76,10 +76,14 @@ pub struct State {
     pub compared: BTreeMap<(String, u32), u64>,
     /// Known differences met, by name.
     pub known: BTreeMap<String, u64>,
+    /// Known differences left out before a peer was asked, by name.
+    pub left_out: BTreeMap<String, u64>,
     /// Disagreements, by name.
     pub findings: BTreeMap<String, Finding>,
     /// Disagreements met, those of one name counted each time.
     pub disagreements: u64,
+    /// Streams that a peer differed on in a pack, and not when it ran them again alone.
+    pub unsteady: u64,
     /// The first instant at which every instruction had been reached.
     pub all_reached: Option<Duration>,
 }
@@ -102,6 +106,9 @@ pub enum CampaignError {
 const MOST_KEPT: usize = 20_000;
 /// Disagreements that are made small; a peer that is wrong everywhere would take for ever.
 const MOST_MINIMISED: usize = 60;
+
+/// How long one disagreement is worked on.
+const LONGEST_MINIMISING: Duration = Duration::from_secs(20);
 
 struct Campaign<'a> {
     options: &'a Options,
@@ -200,16 +207,52 @@ impl Campaign<'_> {
             let batch = self.batch(lab, &mut rng, &chooser);
             self.judge_itself(lab, &batch)?;
             for peer in &options.peers {
-                let pack: Vec<(&Stream, &Ran)> = batch.iter().map(|(s, r)| (s, r)).collect();
+                let batch = self.without_known(lab, peer, &batch, &mut rng);
+                let pack: Vec<&Stream> = batch.iter().map(|(s, _)| s).collect();
                 let verdicts = judge_pack(lab, peer, &pack, folder.path())?;
-                *self.lock().compared.entry((peer.name.clone(), vlen)).or_default() +=
-                    batch.iter().map(|(_, ran)| ran.vector).sum::<u64>();
-                for ((stream, _), _) in batch.iter().zip(&verdicts).filter(|(_, v)| !v.agrees()) {
-                    self.disagreement(lab, peer, stream, folder.path())?;
+                let compared =
+                    batch.iter().zip(&verdicts).filter(|(_, v)| !matches!(v, Verdict::Incomparable));
+                let vector = compared.map(|((_, ran), _)| ran.vector).sum::<u64>();
+                *self.lock().compared.entry((peer.name.clone(), vlen)).or_default() += vector;
+                for (n, (stream, _)) in batch.iter().enumerate().filter(|(n, _)| !verdicts[*n].agrees()) {
+                    self.disagreement(lab, peer, stream, n, folder.path())?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// The streams less the steps that are known to crash or hang a peer; mostly without those of other known
+    /// differences as well, since it takes several runs of the peer to tell a stream with one from news.
+    fn without_known(
+        &self,
+        lab: &mut Lab,
+        peer: &Peer,
+        batch: &[(Stream, Ran)],
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<(Stream, Ran)> {
+        let known = &self.options.known;
+        let deadly: Vec<Known> = known.iter().filter(|k| k.leave_out).cloned().collect();
+        let mut all = Vec::with_capacity(batch.len());
+        for (stream, ran) in batch {
+            // The slot it will have.
+            let n = all.len();
+            let list = if rng.random_ratio(1, 8) { &deadly } else { known };
+            match without_known(lab, stream, n, peer, list) {
+                Ok(Some((rest, names))) => {
+                    let mut state = self.lock();
+                    for name in names {
+                        *state.left_out.entry(name).or_default() += 1;
+                    }
+                    drop(state);
+                    if let Ok(ran) = lab.run(&rest, n, &mut Watch::default()) {
+                        all.push((rest, ran));
+                    }
+                }
+                _ => all.push((stream.clone(), ran.clone())),
+            }
+        }
+        all
     }
 
     /// What the given corpus covers is not new.
@@ -288,11 +331,12 @@ impl Campaign<'_> {
         lab: &mut Lab,
         peer: &Peer,
         stream: &Stream,
+        n: usize,
         folder: &Path,
     ) -> Result<(), CampaignError> {
         let known = &self.options.known;
         let disagrees = |lab: &mut Lab, stream: &Stream| -> Result<bool, JuryError> {
-            match judge(lab, peer, stream, folder) {
+            match judge(lab, peer, stream, n, folder) {
                 Ok(verdict) => Ok(!verdict.agrees()),
                 Err(JuryError::Violation(_)) => Ok(false),
                 Err(other) => Err(other),
@@ -301,7 +345,7 @@ impl Campaign<'_> {
         let mut stream = stream.clone();
         // Alone it may agree: then what was different came from outside of the stream, which is worth telling too.
         let alone = disagrees(lab, &stream)?;
-        if let Ok(Some((rest, names))) = without_known(lab, &stream, &peer.name, known) {
+        if let Ok(Some((rest, names))) = without_known(lab, &stream, n, peer, known) {
             match disagrees(lab, &rest)? {
                 false if alone => {
                     let mut state = self.lock();
@@ -314,13 +358,23 @@ impl Campaign<'_> {
                 true => stream = rest,
             }
         }
+        // A peer that took too long once, or was led astray by a stream before this one in the pack: counted, since
+        // there is nothing to make small.
+        if !alone && !disagrees(lab, &stream)? {
+            self.lock().unsteady += 1;
+            return Ok(());
+        }
         self.lock().disagreements += 1;
         if self.lock().findings.len() >= MOST_MINIMISED {
             return Ok(());
         }
+        let until = Instant::now() + LONGEST_MINIMISING;
         let small = minimise(&stream, 400, |candidate| {
+            if Instant::now() > until {
+                return false;
+            }
             let real = disagrees(lab, candidate).unwrap_or(false);
-            real && match without_known(lab, candidate, &peer.name, known) {
+            real && match without_known(lab, candidate, n, peer, known) {
                 Ok(Some((rest, _))) => disagrees(lab, &rest).unwrap_or(false),
                 _ => true,
             }
@@ -330,9 +384,9 @@ impl Campaign<'_> {
             finding.times += 1;
             return Ok(());
         }
-        let text = match report(lab, &self.options.peers, &name, &small, folder) {
+        let text = match report(lab, &self.options.peers, &name, &small, n, folder) {
             Ok(text) => text,
-            Err(JuryError::Violation(Violation::Code(e))) => e.to_string(),
+            Err(JuryError::Violation(e)) => e.to_string(),
             Err(e) => return Err(e.into()),
         };
         self.found(&peer.name, &small, &text)

@@ -10,6 +10,7 @@ use super::peers::{Kind, Peer};
 use super::replay;
 use clap::{Args, Subcommand};
 use rvv_isa::Op;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -77,7 +78,7 @@ struct Campaign {
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=256))]
     length: u16,
     /// Streams in one ELF for the peers
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=128))]
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u16).range(1..=128))]
     pack: u16,
     /// Where findings, corpus and coverage go
     #[arg(long, default_value = "rvvfuzz-isa", value_name = "DIR")]
@@ -101,7 +102,7 @@ struct Peers {
     #[arg(long, conflicts_with_all = ["spike", "qemu"])]
     alone: bool,
     /// Seconds a peer may take for one ELF
-    #[arg(long, default_value_t = 20, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 10, value_name = "SECONDS")]
     limit: u64,
 }
 
@@ -109,9 +110,13 @@ struct Peers {
 struct Replay {
     /// The corpus: a folder, or one file
     dir: PathBuf,
-    /// Run each ELF by this command: `{elf}` is the file, its standard output the dump
+    /// Run each ELF by this command, split at spaces: `{elf}` is the file, `{vlen}` its VLEN; what the ELF writes to
+    /// its standard output must come out
     #[arg(long, value_name = "COMMAND")]
     on: Option<String>,
+    /// The known differences of this peer (qemu, spike) are the command's, too
+    #[arg(long = "as", value_name = "NAME", default_value = "command", requires = "on")]
+    known_as: String,
     #[command(flatten)]
     peers: Peers,
 }
@@ -152,7 +157,9 @@ type Done = Result<bool, String>;
 
 impl Campaign {
     fn run(self) -> Done {
-        let peers = self.peers.find()?;
+        let mut peers = self.peers.find()?;
+        let vlen = self.vlen.first().copied().unwrap_or(128);
+        probe(&mut peers, vlen)?;
         let corpus = match &self.corpus {
             Some(dir) => {
                 corpus::load(dir).map_err(|e| e.to_string())?.into_iter().map(|e| e.stream).collect()
@@ -237,8 +244,13 @@ fn summary(state: &State, time: Duration) -> String {
     for ((peer, vlen), vector) in &state.compared {
         out += &format!("{peer}, VLEN {vlen}: {vector} vector instructions compared\n");
     }
-    for (name, times) in &state.known {
-        out += &format!("known: {name}: in {times} streams\n");
+    let mut names: Vec<&String> = state.known.keys().chain(state.left_out.keys()).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let times = |map: &BTreeMap<String, u64>| map.get(name).copied().unwrap_or(0);
+        let (seen, left_out) = (times(&state.known), times(&state.left_out));
+        out += &format!("known: {name}: seen in {seen} streams, left out of {left_out}\n");
     }
     for finding in state.findings.values() {
         let times = if finding.times > 1 { format!(" ({} times)", finding.times) } else { String::new() };
@@ -246,6 +258,12 @@ fn summary(state: &State, time: Duration) -> String {
             "DISAGREEMENT {}{times}: {}\n",
             finding.name,
             finding.folder.join("report.txt").display()
+        );
+    }
+    if state.unsteady > 0 {
+        out += &format!(
+            "{} streams differed once, or took too long, and did not when run again\n",
+            state.unsteady
         );
     }
     if state.disagreements > 0 || !state.findings.is_empty() {
@@ -319,13 +337,15 @@ impl Replay {
                 return Err("--on needs a command with {elf} in it".into());
             }
             peers.push(Peer {
-                name: "command".into(),
+                name: self.known_as.clone(),
+                traps_on_vstart: false,
                 kind: Kind::Command(words),
                 choice: Choice::Any,
                 limit: Duration::from_secs(self.peers.limit),
             });
         }
         let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
+        probe(&mut peers, entries.first().map_or(128, |e| e.stream.vlen))?;
         let replayed =
             replay::replay(&entries, &peers, &known::known(), folder.path()).map_err(|e| e.to_string())?;
         for wrong in &replayed.wrong {
@@ -378,6 +398,15 @@ impl Peers {
         let spike = self.spike.iter().map(|path| Peer::spike(path));
         spike.chain(self.qemu.iter().map(|path| Peer::qemu(path))).collect()
     }
+}
+
+/// Finds out what kind of peers they are; also whether they start at all.
+fn probe(peers: &mut [Peer], vlen: u32) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
+    for peer in peers {
+        peer.probe(vlen, folder.path()).map_err(|e| e.to_string())?;
+    }
+    Ok(())
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {

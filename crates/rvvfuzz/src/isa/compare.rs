@@ -36,13 +36,12 @@ pub fn compare(vlen: u32, ours: &[u64], theirs: &[u64], ran: &Ran, choice: Choic
         if a == b {
             continue;
         }
-        if choice == Choice::Any {
-            if places.v().contains(&at) && is_open(at - places.v().start, b, ran) {
-                continue;
-            }
-            if at == places.csrs().end - 1 && (a ^ b) & !u64::from(ran.loose_flags) == 0 {
-                continue;
-            }
+        if places.v().contains(&at) && is_open(at - places.v().start, b, ran, choice) {
+            continue;
+        }
+        let is_fcsr = at == places.csrs().end - 1;
+        if choice == Choice::Any && is_fcsr && (a ^ b) & !u64::from(ran.loose_flags) == 0 {
+            continue;
         }
         all.push(Difference { at, ours: a, theirs: b });
     }
@@ -50,7 +49,7 @@ pub fn compare(vlen: u32, ours: &[u64], theirs: &[u64], ran: &Ran, choice: Choic
 }
 
 /// Whether word `n` of the vector registers may be `theirs`: each of its bytes is ours, or open and allowed.
-fn is_open(n: usize, theirs: u64, ran: &Ran) -> bool {
+fn is_open(n: usize, theirs: u64, ran: &Ran, choice: Choice) -> bool {
     let start = Places::new(ran.vlen).v().start;
     let (kept, ones) = (ran.kept[start + n].to_le_bytes(), ran.ones[start + n].to_le_bytes());
     let theirs = theirs.to_le_bytes();
@@ -61,6 +60,8 @@ fn is_open(n: usize, theirs: u64, ran: &Ran) -> bool {
         }
         match open[i] {
             Open::No => false,
+            Open::Free => true,
+            _ if choice == Choice::Kept => false,
             // Bit by bit: those in which the two runs differ are free.
             Open::Bits => (theirs[i] ^ kept[i]) & !(kept[i] ^ ones[i]) == 0,
             // The element as a whole is all ones: every byte of it that is still open.
@@ -76,7 +77,8 @@ fn is_open(n: usize, theirs: u64, ran: &Ran) -> bool {
                 let mut le = [0; 8];
                 le[..usize::from(size)].copy_from_slice(&theirs[first..first + usize::from(size)]);
                 let value = to_f64(u64::from_le_bytes(le), size);
-                low.is_nan() || (low <= value && value <= high)
+                let all_ones = le[..usize::from(size)].iter().all(|&b| b == 0xff);
+                low.is_nan() || all_ones || (low <= value && value <= high)
             }
         }
     })

@@ -107,7 +107,10 @@ pub fn distill(streams: &[Stream], bytes: usize) -> Vec<Entry> {
     let mut labs: BTreeMap<u32, Lab> = BTreeMap::new();
     let mut seen: FxHashSet<(u32, usize)> = FxHashSet::default();
     let mut chosen: Vec<Option<Entry>> = vec![None; streams.len()];
-    let mut left = bytes;
+    let vlens: FxHashSet<u32> = streams.iter().map(|s| s.vlen).collect();
+    // The same share for each VLEN.
+    let share = bytes / vlens.len().max(1);
+    let mut left: BTreeMap<u32, usize> = vlens.into_iter().map(|vlen| (vlen, share)).collect();
     // Instructions alone, then with their types, then all circumstances.
     let mut keys = FxHashSet::default();
     for level in 0..3 {
@@ -129,10 +132,8 @@ pub fn distill(streams: &[Stream], bytes: usize) -> Vec<Entry> {
             }
             let entry = expecting(&format!("{}-{i}", stream.vlen), stream, &ran.kept);
             let size = print(&entry).len() + 1;
-            if size > left {
-                continue;
-            }
-            left -= size;
+            let Some(left) = left.get_mut(&stream.vlen).filter(|left| **left >= size) else { continue };
+            *left -= size;
             seen.extend(cells.into_iter().map(|cell| (stream.vlen, cell)));
             keys.extend(watch.keys.iter().map(|key| (stream.vlen, *key)));
             chosen[i] = Some(entry);

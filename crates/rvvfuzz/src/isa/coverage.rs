@@ -74,16 +74,6 @@ impl Counts {
     pub fn missing(&self) -> Vec<Op> {
         Op::all().filter(|&op| !self.reached(op)).collect()
     }
-
-    /// Adds another's counts.
-    pub fn add(&mut self, other: &Counts) {
-        for (a, b) in self.retired.iter_mut().zip(&other.retired) {
-            *a += b;
-        }
-        for (a, b) in self.trapped.iter_mut().zip(&other.trapped) {
-            *a += b;
-        }
-    }
 }
 
 /// All that has been covered.

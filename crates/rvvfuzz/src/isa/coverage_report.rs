@@ -21,20 +21,6 @@ fn cells(coverage: &Coverage) -> usize {
     Op::all().filter(|op| op.is_vector()).map(reached).sum()
 }
 
-/// One line.
-#[must_use]
-pub fn summary(coverage: &Coverage) -> String {
-    format!(
-        "{} of {} instructions, {} of them under each type they were tried in: {} pairs of vector instruction and type, {} \
-         circumstances",
-        coverage.reached(),
-        Op::COUNT,
-        Op::all().filter(|op| op.is_vector()).count(),
-        cells(coverage),
-        coverage.keys.len()
-    )
-}
-
 /// The table as text: a row for each instruction, a column for each type, the count's order of magnitude in it.
 #[must_use]
 pub fn text(coverage: &Coverage) -> String {

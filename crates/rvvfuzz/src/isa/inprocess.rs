@@ -5,6 +5,7 @@
 use super::dump::{MOST_TRAPS, Places};
 use super::init::{Start, indices};
 use super::layout::*;
+use super::runtime::Dress;
 use super::stream::{Code, CodeError, Stream, size};
 use super::sum;
 use rvv_asm::ElfWriter;
@@ -69,8 +70,10 @@ pub enum Violation {
 pub enum Open {
     /// Nothing.
     No,
-    /// The bits in which the two dumps differ.
+    /// The bits in which the two dumps differ, which are the tail of a mask.
     Bits,
+    /// All: a load that trapped or was trimmed may have written it or not.
+    Free,
     /// Whether an element of so many bytes is kept or all ones.
     Element(u8),
     /// The value of an unordered sum, within the range of this number in [`Ran::sums`].
@@ -129,6 +132,8 @@ pub struct Lab {
     open: Vec<Open>,
     sums: Vec<Sum>,
     loose_flags: u8,
+    /// What the machines are to be: M-mode, or U-mode under something like Linux.
+    dress: Dress,
     /// Where the code ends that has been written.
     end: u64,
     executed: u64,
@@ -150,11 +155,14 @@ impl Side {
         hart.write_csr(csr::PMPADDR0 + 1, napot(SANDBOX, SANDBOX_SIZE));
         hart.write_csr(csr::PMPADDR0 + 2, u64::MAX);
         hart.write_csr(csr::PMPCFG0, 0x9d | 0x9b << 8 | 0x98 << 16);
+        // A process may use all cache-block instructions.
+        hart.write_csr(csr::MENVCFG, 0xf0);
+        hart.write_csr(csr::SENVCFG, 0xf0);
         let csr = hart.csr.clone();
         Side { machine, csr }
     }
 
-    fn reset(&mut self, start: &Start, pc: u64) {
+    fn reset(&mut self, start: &Start, pc: u64, dress: Dress) {
         let hart = &mut self.machine.hart;
         for r in 1..32u8 {
             hart.x[r] = start.x[usize::from(r)];
@@ -169,7 +177,8 @@ impl Side {
         (v.vl, v.vstart) = (start.avl, 0);
         (v.vxrm, v.vxsat) = (start.vcsr >> 1, start.vcsr & 1 != 0);
         hart.csr = self.csr.clone();
-        set_privilege(hart, Privilege::Machine);
+        let privilege = if dress == Dress::Bare { Privilege::Machine } else { Privilege::User };
+        set_privilege(hart, privilege);
         hart.reservation = None;
         let at = (SANDBOX - RUNTIME) as usize;
         hart.ram.bytes_mut()[at..at + start.memory.len()].copy_from_slice(&start.memory);
@@ -211,14 +220,31 @@ fn set_privilege(hart: &mut Hart, privilege: Privilege) {
     }
 }
 
-/// As the handler of the bare dress goes on: behind the instruction, and in M-mode after an `ecall` from below.
-fn go_on(hart: &mut Hart, trap: &Trap) {
+/// As the handlers go on: behind the instruction, and on bare metal in M-mode after an `ecall` from below. The system
+/// call on Linux returns 0.
+fn go_on(hart: &mut Hart, trap: &Trap, dress: Dress) {
     let low = hart.fetch_parcel(hart.pc).unwrap_or(0);
     hart.pc = hart.pc.wrapping_add(size(low.into()));
     hart.next_pc = hart.pc;
-    if matches!(trap.cause, Cause::EcallFromU | Cause::EcallFromS) {
-        set_privilege(hart, Privilege::Machine);
+    match (dress, trap.cause) {
+        (Dress::Bare, Cause::EcallFromU | Cause::EcallFromS) => set_privilege(hart, Privilege::Machine),
+        (Dress::Linux, Cause::EcallFromU) => hart.set_x(10, 0),
+        _ => {}
     }
+}
+
+/// What the handler writes down; nothing about a system call.
+fn record(trap: &Trap, hart: &Hart, dress: Dress) -> Option<[u64; 4]> {
+    let (cause, tval) = match (dress, trap.cause) {
+        (Dress::Bare, cause) => (cause as u64, trap.tval),
+        (_, Cause::EcallFromU) => return None,
+        // SIGILL, SIGTRAP, SIGBUS, SIGSEGV
+        (_, Cause::IllegalInstruction) => (4, 0),
+        (_, Cause::Breakpoint) => (5, 0),
+        (_, Cause::LoadAddressMisaligned | Cause::StoreAddressMisaligned) => (7, trap.tval),
+        _ => (11, trap.tval),
+    };
+    Some([cause, tval, hart.pc, hart.v.vstart])
 }
 
 impl Lab {
@@ -240,6 +266,7 @@ impl Lab {
             open: vec![Open::No; 4 * vlen as usize],
             sums: Vec::new(),
             loose_flags: 0,
+            dress: Dress::Bare,
             end: 0,
             executed: 0,
             vector: 0,
@@ -266,9 +293,14 @@ impl Lab {
 
     /// Sets both machines to an initial state, with no code yet, which will come to slot `n`.
     pub fn begin(&mut self, start: &Start, n: usize) {
+        self.begin_as(Dress::Bare, start, n);
+    }
+
+    fn begin_as(&mut self, dress: Dress, start: &Start, n: usize) {
         let pc = slot(n) + STUB;
-        self.kept.reset(start, pc);
-        self.ones.reset(start, pc);
+        self.dress = dress;
+        self.kept.reset(start, pc, dress);
+        self.ones.reset(start, pc, dress);
         self.traps.clear();
         self.whys.clear();
         self.open.fill(Open::No);
@@ -357,11 +389,13 @@ impl Lab {
             if is_access && !inside {
                 return Err(Violation::Escaped { pc, address: trap.tval });
             }
-            self.trap_count += 1;
-            self.whys.push(trap.why);
-            self.traps.push([trap.cause as u64, trap.tval, pc, kept.hart.v.vstart]);
-            go_on(&mut kept.hart, &trap);
-            go_on(&mut ones.hart, &trap);
+            if let Some(record) = record(&trap, &kept.hart, self.dress) {
+                self.trap_count += 1;
+                self.whys.push(trap.why);
+                self.traps.push(record);
+            }
+            go_on(&mut kept.hart, &trap, self.dress);
+            go_on(&mut ones.hart, &trap, self.dress);
         }
         if let (Some(inst), Some(print)) = (&inst, &print) {
             self.open_up(inst, print, vl, vstart, trap.is_some());
@@ -391,19 +425,49 @@ impl Lab {
         let ones = &mut self.ones.machine.hart.v;
         let vlen = self.vlen as usize;
         let eew = print.eew as usize;
-        let mut free = |bits: Range<usize>| {
+        let kind = if eew == 1 { Open::Bits } else { Open::Element((eew / 8) as u8) };
+        for group in &print.writes {
+            let bytes = group.start / 8..group.end / 8;
+            let is_same = kept.regs[bytes.clone()] == ones.regs[bytes.clone()];
+            if is_same && self.open[bytes.clone()].iter().all(|open| *open == Open::No) {
+                continue;
+            }
+            for byte in bytes {
+                let open = &mut self.open[byte];
+                *open = match (kept.regs[byte] == ones.regs[byte], *open, kind) {
+                    // What could be anything may have been kept as that, or become ones: the two are not to
+                    // meet by chance.
+                    (_, Open::Free, _) | (_, Open::Bits | Open::Sum(_), Open::Element(_))
+                        if ones.regs[byte] == 0xff =>
+                    {
+                        ones.regs[byte] = !kept.regs[byte];
+                        Open::Free
+                    }
+                    (true, ..) => Open::No,
+                    (false, Open::Free, _) => Open::Free,
+                    (false, Open::No, _) | (false, _, Open::Bits) => kind,
+                    // Open before, and open still, be it for this instruction or because it was not written.
+                    (false, Open::Element(old), Open::Element(new)) => Open::Element(old.min(new)),
+                    (false, before, _) => before,
+                };
+            }
+        }
+        let open = &mut self.open;
+        let mut free = |bits: Range<usize>, kind: Open| {
             for bit in bits {
                 let mask = 1 << (bit % 8);
                 ones.regs[bit / 8] = ones.regs[bit / 8] & !mask | !kept.regs[bit / 8] & mask;
+                if open[bit / 8] != Open::Free {
+                    open[bit / 8] = kind;
+                }
             }
         };
-        let mut kind = if eew == 1 { Open::Bits } else { Open::Element((eew / 8) as u8) };
         match inst.op.class() {
             // "any element in the tail of a mask result can also be written with the value the mask-producing
             // operation would have calculated with vl=VLMAX".
             _ if eew == 1 && !trapped && vstart < vl => {
                 for group in &print.writes {
-                    free(group.start + vl as usize..group.start + vlen);
+                    free(group.start + vl as usize..group.start + vlen, Open::Bits);
                 }
             }
             // "allowed to update active destination elements past the element that causes trimming (but not
@@ -411,28 +475,12 @@ impl Lab {
             // loaded again.
             Class::VectorLoad if trapped || kept.vl < vl => {
                 let first = if trapped { kept.vstart } else { kept.vl } as usize;
-                kind = Open::Bits;
                 for group in &print.writes {
                     let body = first * eew..(vl as usize * eew).min(group.len());
-                    free(group.start + body.start.min(body.end)..group.start + body.end);
+                    free(group.start + body.start.min(body.end)..group.start + body.end, Open::Free);
                 }
             }
             _ => {}
-        }
-        for group in &print.writes {
-            let bytes = group.start / 8..group.end / 8;
-            if kept.regs[bytes.clone()] == ones.regs[bytes.clone()] {
-                self.open[bytes].fill(Open::No);
-                continue;
-            }
-            for byte in bytes {
-                self.open[byte] = match (kept.regs[byte] == ones.regs[byte], self.open[byte]) {
-                    (true, _) => Open::No,
-                    // What was open before and has not been written is open as before.
-                    (false, Open::No) => kind,
-                    (false, before) => before,
-                };
-            }
         }
     }
 
@@ -467,8 +515,22 @@ impl Lab {
     /// # Errors
     /// What makes the stream one not to compare.
     pub fn run(&mut self, stream: &Stream, n: usize, watch: &mut impl Observer) -> Result<Ran, Violation> {
+        self.run_as(Dress::Bare, stream, n, watch)
+    }
+
+    /// Runs a stream in slot `n` as it would run in a dress: in M-mode, or in U-mode under something like Linux.
+    ///
+    /// # Errors
+    /// What makes the stream one not to compare.
+    pub fn run_as(
+        &mut self,
+        dress: Dress,
+        stream: &Stream,
+        n: usize,
+        watch: &mut impl Observer,
+    ) -> Result<Ran, Violation> {
         let code = stream.code(slot(n))?;
-        self.begin(&stream.init.start(self.vlen), n);
+        self.begin_as(dress, &stream.init.start(self.vlen), n);
         self.append(&code.bytes);
         self.advance(watch)?;
         self.finish()
@@ -509,7 +571,7 @@ impl Lab {
                     if self.traps.len() as u64 > MOST_INSNS {
                         break;
                     }
-                    go_on(hart, &trap);
+                    go_on(hart, &trap, self.dress);
                 }
             }
         }

@@ -3,10 +3,10 @@
 use super::compare::{Difference, compare};
 use super::coverage::Watch;
 use super::inprocess::{Lab, Ran, Violation};
-use super::peers::{AskError, Peer, ask_here};
+use super::peers::{AskError, Peer};
 use super::stream::Stream;
-use rvvsim::config::Agnostic;
 use std::path::Path;
+use std::time::Duration;
 
 /// What a peer made of a stream.
 #[derive(Clone, Debug)]
@@ -17,13 +17,15 @@ pub enum Verdict {
     Differs(Vec<Difference>),
     /// It came to no answer: it crashed, hung, or stopped.
     Died(String),
+    /// The stream reads in the peer's dress what the manual leaves open, and says nothing.
+    Incomparable,
 }
 
 impl Verdict {
     /// Whether all is well.
     #[must_use]
     pub fn agrees(&self) -> bool {
-        matches!(self, Verdict::Agrees)
+        matches!(self, Verdict::Agrees | Verdict::Incomparable)
     }
 }
 
@@ -38,14 +40,25 @@ pub enum JuryError {
     Ask(#[from] AskError),
 }
 
-/// The peer's verdict on a stream alone.
+/// How long a peer may take for a stream alone.
+const ALONE: Duration = Duration::from_secs(2);
+
+/// The peer's verdict on a stream alone, in slot `n`.
 ///
 /// # Errors
 /// When the stream is not one to compare, or the peer does not even start.
-pub fn judge(lab: &mut Lab, peer: &Peer, stream: &Stream, folder: &Path) -> Result<Verdict, JuryError> {
-    let ran = lab.run(stream, 0, &mut Watch::default())?;
-    let here = ask_here(&[stream], peer.dress(), Agnostic::Undisturbed)?;
-    match peer.ask(&[stream], folder) {
+pub fn judge(
+    lab: &mut Lab,
+    peer: &Peer,
+    stream: &Stream,
+    n: usize,
+    folder: &Path,
+) -> Result<Verdict, JuryError> {
+    let ran = lab.run_as(peer.dress(), stream, n, &mut Watch::default())?;
+    let here = peer.ask_here(n, &[stream])?;
+    // A stream alone takes no time: one that hangs the peer must not be waited for as long as a pack.
+    let peer = &Peer { limit: peer.limit.min(ALONE), ..peer.clone() };
+    match peer.ask(n, &[stream], folder) {
         Ok(there) => Ok(verdict(stream.vlen, &here[0], &there[0], &ran, peer)),
         Err(AskError::Peer(rvv_peer::PeerError::Failed { why, .. })) => Ok(Verdict::Died(why)),
         Err(other) => Err(other.into()),
@@ -59,19 +72,33 @@ pub fn judge(lab: &mut Lab, peer: &Peer, stream: &Stream, folder: &Path) -> Resu
 pub fn judge_pack(
     lab: &mut Lab,
     peer: &Peer,
-    pack: &[(&Stream, &Ran)],
+    pack: &[&Stream],
     folder: &Path,
 ) -> Result<Vec<Verdict>, JuryError> {
-    let streams: Vec<&Stream> = pack.iter().map(|(stream, _)| *stream).collect();
-    let here = ask_here(&streams, peer.dress(), Agnostic::Undisturbed)?;
-    match peer.ask(&streams, folder) {
+    let streams = pack;
+    // What is open depends on the dress: a privileged instruction traps in the one and not in the other.
+    let mut rans: Vec<Option<Ran>> = Vec::with_capacity(pack.len());
+    for (n, stream) in streams.iter().enumerate() {
+        rans.push(lab.run_as(peer.dress(), stream, n, &mut Watch::default()).ok());
+    }
+    let here = peer.ask_here(0, streams)?;
+    match peer.ask(0, streams, folder) {
         Ok(there) => Ok(pack
             .iter()
+            .zip(&rans)
             .zip(here.iter().zip(&there))
-            .map(|((stream, ran), (ours, theirs))| verdict(stream.vlen, ours, theirs, ran, peer))
+            .map(|((stream, ran), (ours, theirs))| match ran {
+                Some(ran) => verdict(stream.vlen, ours, theirs, ran, peer),
+                None => Verdict::Incomparable,
+            })
             .collect()),
         Err(AskError::Peer(rvv_peer::PeerError::Failed { .. })) => {
-            pack.iter().map(|(stream, _)| judge(lab, peer, stream, folder)).collect()
+            let alone = |(n, stream): (usize, &&Stream)| match judge(lab, peer, stream, n, folder) {
+                // It cannot be compared in this dress.
+                Err(JuryError::Violation(_)) => Ok(Verdict::Agrees),
+                verdict => verdict,
+            };
+            pack.iter().enumerate().map(alone).collect()
         }
         Err(other) => Err(other.into()),
     }

@@ -1,10 +1,14 @@
 //! Who runs the ELFs: `rvvsim` itself, Spike, QEMU, or any command.
 
+use super::builder::csr_immediate;
 use super::compare::Choice;
 use super::dump::Places;
+use super::generate::word;
+use super::init::Init;
 use super::layout::{DUMPS, RAM, RUNTIME};
-use super::runtime::{Dress, elf};
-use super::stream::{CodeError, Stream};
+use super::runtime::{Dress, elf_from};
+use super::stream::{CodeError, Step, Stream};
+use rvv_isa::{Ext, Inst, Isa, Op, csr};
 use rvv_peer::{Ended, PeerError, run_keeping, signature};
 use rvvsim::config::Agnostic;
 use rvvsim::elf::Image;
@@ -22,7 +26,7 @@ pub enum Kind {
     Spike(PathBuf),
     /// QEMU user mode: the Linux dress, dumps on standard output.
     Qemu(PathBuf),
-    /// A command in which `{elf}` stands for the file: the Linux dress, dumps on standard output.
+    /// A command in which `{elf}` stands for the file and `{vlen}` for VLEN: the Linux dress, dumps on standard output.
     Command(Vec<String>),
 }
 
@@ -31,6 +35,8 @@ pub enum Kind {
 pub struct Peer {
     /// What it is called in reports and in the list of known differences.
     pub name: String,
+    /// It traps on arithmetic with `vstart` that is not zero, as the manual lets it: see [`Peer::probe`].
+    pub traps_on_vstart: bool,
     /// What it is.
     pub kind: Kind,
     /// What it does with agnostic elements.
@@ -63,10 +69,11 @@ pub fn spike_isa(vlen: u32) -> String {
 /// The `-cpu` that QEMU needs to be what `rvvsim` is.
 #[must_use]
 pub fn qemu_cpu(vlen: u32) -> String {
-    let on = "v zfh zfa zfbfmin zca zcd zcb zcmop zimop zba zbb zbc zbs zbkb zbkx zicond zicbom zicbop zicboz \
+    let on = "v zfh zfa zfbfmin zca zcd zcb zcmop zimop zba zbb zbc zbs zbkb zbkx zicond zicbop zicboz \
               zihintpause zihintntl zawrs zacas zabha svinval zicntr zihpm zvfh zvfbfmin zvfbfwma zvbb zvbc zvkg \
               zvkned zvknhb zvksed zvksh";
-    let mut cpu = format!("rv64,vlen={vlen},elen=64");
+    // Its Linux lets no process manage caches: ours then has no such instructions either, see `Peer::isa`.
+    let mut cpu = format!("rv64,vlen={vlen},elen=64,zicbom=false");
     for name in on.split_whitespace() {
         cpu += &format!(",{name}=true");
     }
@@ -79,9 +86,10 @@ impl Peer {
     pub fn spike(path: &Path) -> Peer {
         Peer {
             name: "spike".into(),
+            traps_on_vstart: false,
             kind: Kind::Spike(path.to_owned()),
             choice: Choice::Kept,
-            limit: Duration::from_secs(20),
+            limit: Duration::from_secs(10),
         }
     }
 
@@ -90,10 +98,35 @@ impl Peer {
     pub fn qemu(path: &Path) -> Peer {
         Peer {
             name: "qemu".into(),
+            traps_on_vstart: false,
             kind: Kind::Qemu(path.to_owned()),
             choice: Choice::Kept,
-            limit: Duration::from_secs(20),
+            limit: Duration::from_secs(10),
         }
+    }
+
+    /// Finds out how it takes `vstart`, with a stream of one instruction.
+    ///
+    /// # Errors
+    /// When it does not start, or has no answer to so small a program.
+    pub fn probe(&mut self, vlen: u32, folder: &Path) -> Result<(), AskError> {
+        let add = Step {
+            before: vec![csr_immediate(csr::VSTART, 1)],
+            ..Step::plain(word(&Inst { rd: 8, rs1: 16, rs2: 24, ..Inst::new(Op::VaddVv) }))
+        };
+        let set = word(&Inst { rd: 5, imm: 0, ..Inst::new(Op::Vsetvli) });
+        let steps = vec![Step::plain(set), add];
+        let stream = Stream { vlen, init: Init::new(0), steps, flows: Vec::new() };
+        let places = Places::new(vlen);
+        let dump = self.ask(0, &[&stream], folder)?;
+        self.traps_on_vstart = !places.trapped(&dump[0]).is_empty();
+        Ok(())
+    }
+
+    /// Whether an entry of the list of known differences for `name` is about this peer.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        name == self.name || (self.traps_on_vstart && name == "traps-on-vstart")
     }
 
     /// The dress of its ELFs.
@@ -105,15 +138,32 @@ impl Peer {
         }
     }
 
-    /// Runs streams of one VLEN, all in one ELF, and returns their dumps. `folder` is for files of the exchange.
+    /// What `rvvsim` has when it is held against it.
+    #[must_use]
+    pub fn isa(&self) -> Isa {
+        match self.kind {
+            Kind::Qemu(_) => Isa::default().without(Ext::Zicbom),
+            _ => Isa::default(),
+        }
+    }
+
+    /// The same on `rvvsim`.
+    ///
+    /// # Errors
+    /// When it does not come to an end.
+    pub fn ask_here(&self, first: usize, streams: &[&Stream]) -> Result<Vec<Vec<u64>>, AskError> {
+        ask_here_with(first, streams, self.dress(), Agnostic::Undisturbed, self.isa())
+    }
+
+    /// Runs streams of one VLEN, all in one ELF, from slot `first` on, and returns their dumps. `folder` is for files of the exchange.
     ///
     /// # Errors
     /// When the peer does not start, does not end well or in time, or gives too little.
-    pub fn ask(&self, streams: &[&Stream], folder: &Path) -> Result<Vec<Vec<u64>>, AskError> {
+    pub fn ask(&self, first: usize, streams: &[&Stream], folder: &Path) -> Result<Vec<Vec<u64>>, AskError> {
         let vlen = streams.first().map_or(128, |s| s.vlen);
         let path = folder.join("streams.elf");
         let io = |source| PeerError::Io { path: path.clone(), source };
-        std::fs::write(&path, elf(streams, self.dress())?).map_err(io)?;
+        std::fs::write(&path, elf_from(first, streams, self.dress())?).map_err(io)?;
         // QEMU runs no file that could not be run.
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).map_err(io)?;
         let words = Places::new(vlen).words();
@@ -129,7 +179,9 @@ impl Peer {
                 self.standard_output(command, words * streams.len())?
             }
             Kind::Command(words_of) => {
-                let place = |word: &String| word.replace("{elf}", &path.to_string_lossy());
+                let place = |word: &String| {
+                    word.replace("{elf}", &path.to_string_lossy()).replace("{vlen}", &vlen.to_string())
+                };
                 let mut command = Command::new(place(&words_of[0]));
                 command.args(words_of[1..].iter().map(place));
                 self.standard_output(command, words * streams.len())?
@@ -163,11 +215,22 @@ fn to_words(bytes: &[u8]) -> Vec<u64> {
 /// # Errors
 /// When it does not come to an end.
 pub fn ask_here(streams: &[&Stream], dress: Dress, agnostic: Agnostic) -> Result<Vec<Vec<u64>>, AskError> {
+    ask_here_with(0, streams, dress, agnostic, Isa::default())
+}
+
+fn ask_here_with(
+    first: usize,
+    streams: &[&Stream],
+    dress: Dress,
+    agnostic: Agnostic,
+    isa: Isa,
+) -> Result<Vec<Vec<u64>>, AskError> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
-    let bytes = elf(streams, dress)?;
+    let bytes = elf_from(first, streams, dress)?;
     let failed = |e: String| AskError::Here(e);
     let image = Image::parse(&bytes).map_err(|e| failed(e.to_string()))?;
     let config = Config {
+        isa,
         vlen,
         mem: if dress == Dress::Bare { RAM } else { 256 << 20 },
         max_insns: Some(200_000_000),

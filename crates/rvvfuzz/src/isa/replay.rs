@@ -47,7 +47,7 @@ pub fn replay(
         let mut lab = Lab::new(vlen);
         for pack in entries.chunks(capacity(vlen).clamp(1, 64)) {
             let ran = here(&mut lab, pack, &mut replayed);
-            if let Err(e) = policies(&ran, &mut replayed) {
+            if let Err(e) = policies(&mut lab, &ran, &mut replayed) {
                 replayed.wrong.push(e.to_string());
             }
             for peer in peers {
@@ -87,14 +87,20 @@ fn here<'e>(lab: &mut Lab, pack: &[&'e Entry], replayed: &mut Replayed) -> Vec<(
 }
 
 /// The ELFs of both dresses, with agnostic elements kept, all ones, and by coin: each is within what is allowed.
-fn policies(ran: &[(&Entry, Ran)], replayed: &mut Replayed) -> Result<(), AskError> {
+fn policies(lab: &mut Lab, ran: &[(&Entry, Ran)], replayed: &mut Replayed) -> Result<(), AskError> {
     let streams: Vec<&Stream> = ran.iter().map(|(e, _)| &e.stream).collect();
     for dress in [Dress::Bare, Dress::Linux] {
         let kept = ask_here(&streams, dress, Agnostic::Undisturbed)?;
+        let mut open: Vec<Option<Ran>> = Vec::with_capacity(streams.len());
+        for (n, stream) in streams.iter().enumerate() {
+            // A stream may read agnostic elements in the one dress and not in the other: then it says nothing here.
+            open.push(lab.run_as(dress, stream, n, &mut Watch::default()).ok());
+        }
         for policy in [Agnostic::Ones, Agnostic::OnesToRegister, Agnostic::Random(1), Agnostic::Random(2)] {
             let other = ask_here(&streams, dress, policy)?;
-            for ((entry, ran), (kept, other)) in ran.iter().zip(kept.iter().zip(&other)) {
-                let differences = compare(entry.stream.vlen, kept, other, ran, Choice::Any);
+            for (n, (entry, _)) in ran.iter().enumerate() {
+                let Some(open) = &open[n] else { continue };
+                let differences = compare(entry.stream.vlen, &kept[n], &other[n], open, Choice::Any);
                 if let Some(d) = differences.first() {
                     let name = Places::new(entry.stream.vlen).name(d.at);
                     replayed.wrong.push(format!(
@@ -116,19 +122,19 @@ fn elsewhere(
     folder: &Path,
     replayed: &mut Replayed,
 ) -> Result<(), JuryError> {
-    let pack: Vec<(&Stream, &Ran)> = ran.iter().map(|(e, r)| (&e.stream, r)).collect();
+    let pack: Vec<&Stream> = ran.iter().map(|(e, _)| &e.stream).collect();
     let verdicts = judge_pack(lab, peer, &pack, folder)?;
-    for ((entry, _), verdict) in ran.iter().zip(&verdicts) {
+    for (n, ((entry, _), verdict)) in ran.iter().zip(&verdicts).enumerate() {
         let what = match verdict {
-            Verdict::Agrees => continue,
+            Verdict::Agrees | Verdict::Incomparable => continue,
             Verdict::Died(why) => format!("no answer: {why}"),
             Verdict::Differs(differences) => {
                 let name = Places::new(entry.stream.vlen).name(differences[0].at);
                 format!("{name} is {:#x}, ours {:#x}", differences[0].theirs, differences[0].ours)
             }
         };
-        if let Ok(Some((rest, names))) = without_known(lab, &entry.stream, &peer.name, known)
-            && judge(lab, peer, &rest, folder).is_ok_and(|v| v.agrees())
+        if let Ok(Some((rest, names))) = without_known(lab, &entry.stream, n, peer, known)
+            && judge(lab, peer, &rest, n, folder).is_ok_and(|v| v.agrees())
         {
             for name in names {
                 *replayed.known.entry(name).or_default() += 1;

@@ -16,7 +16,7 @@ use std::path::Path;
 /// Words of a report's table; a whole register group may be different.
 const MOST_ROWS: usize = 24;
 
-/// The report on a stream, asking all peers.
+/// The report on a stream in slot `n`, asking all peers.
 ///
 /// # Errors
 /// When `rvvsim` has no answer, or a peer does not even start.
@@ -25,12 +25,13 @@ pub fn report(
     peers: &[Peer],
     name: &str,
     stream: &Stream,
+    n: usize,
     folder: &Path,
 ) -> Result<String, JuryError> {
     let places = Places::new(stream.vlen);
-    let ran = lab.run(stream, 0, &mut Watch::default())?;
+    let ran = lab.run(stream, n, &mut Watch::default())?;
     let mut out = format!("{name}: VLEN {}, {} instructions\n\n", stream.vlen, stream.instructions());
-    let code = stream.code(slot(0)).map_err(super::inprocess::Violation::from)?;
+    let code = stream.code(slot(n)).map_err(super::inprocess::Violation::from)?;
     for (step, at) in stream.steps.iter().zip(&code.mains) {
         for &word in &step.before {
             let _ = writeln!(out, "              {}", disassemble(word));
@@ -44,12 +45,18 @@ pub fn report(
     }
     let mut verdicts = Vec::new();
     for peer in peers {
-        verdicts.push(judge(lab, peer, stream, folder)?);
+        verdicts.push(match judge(lab, peer, stream, n, folder) {
+            Err(JuryError::Violation(_)) => Verdict::Incomparable,
+            verdict => verdict?,
+        });
     }
     for (peer, verdict) in peers.iter().zip(&verdicts) {
         let dress = if peer.dress() == Dress::Bare { "bare" } else { "Linux" };
         let _ = match verdict {
             Verdict::Agrees => writeln!(out, "\n{} ({dress}) agrees with rvvsim.", peer.name),
+            Verdict::Incomparable => {
+                writeln!(out, "\n{} ({dress}) may differ: agnostic elements are read.", peer.name)
+            }
             Verdict::Died(why) => writeln!(out, "\n{} ({dress}) came to no answer: {why}", peer.name),
             Verdict::Differs(differences) => {
                 let _ = writeln!(out, "\n{:<28} {:>18} {:>18}", format!("({dress})"), "rvvsim", peer.name);
@@ -66,6 +73,10 @@ pub fn report(
     out.push('\n');
     for (trap, why) in places.trapped(&ran.kept).iter().zip(&ran.whys) {
         let _ = writeln!(out, "rvvsim traps at {:#x}, cause {}: {why}", trap.pc, trap.cause);
+    }
+    for inst in stream.steps.iter().filter_map(|s| s.inst()) {
+        let info = inst.op.info();
+        let _ = writeln!(out, "{} is of {}; see the manual there.", info.name, info.extension);
     }
     let _ = writeln!(out, "{}", who_is_alone(peers, &verdicts));
     let _ = writeln!(out, "\n{}", print(&expecting(name, stream, &ran.kept)));

@@ -59,15 +59,27 @@ pub fn capacity(vlen: u32) -> usize {
 /// # Panics
 /// If there are more streams than [`capacity`], or of different VLENs.
 pub fn elf(streams: &[&Stream], dress: Dress) -> Result<Vec<u8>, CodeError> {
+    elf_from(0, streams, dress)
+}
+
+/// As [`elf`], with the first stream in slot `first`: some instructions see their own address.
+///
+/// # Errors
+/// When a stream cannot be encoded.
+///
+/// # Panics
+/// If the slots do not suffice, or the VLENs are different.
+pub fn elf_from(first: usize, streams: &[&Stream], dress: Dress) -> Result<Vec<u8>, CodeError> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
-    assert!(streams.len() <= capacity(vlen) && streams.iter().all(|s| s.vlen == vlen));
+    assert!(first + streams.len() <= capacity(vlen) && streams.iter().all(|s| s.vlen == vlen));
     let runtime = Runtime::assemble(vlen, streams.len(), dress);
     let mut code = Vec::new();
     let mut images = Vec::new();
     for (n, stream) in streams.iter().enumerate() {
+        let slot = slot(first + n);
         code.resize(n * SLOT as usize, 0);
-        code.extend(slot_code(stream, slot(n), runtime.epilogue)?);
-        push_image(&mut images, slot(n), &stream.init.start(vlen));
+        code.extend(slot_code(stream, slot, runtime.epilogue)?);
+        push_image(&mut images, slot, &stream.init.start(vlen));
     }
     images.extend_from_slice(&[0; 8]);
     let mut control = vec![0; CONTROL_SIZE as usize];
@@ -84,7 +96,7 @@ pub fn elf(streams: &[&Stream], dress: Dress) -> Result<Vec<u8>, CodeError> {
         .segment(CONTROL, control, 6)
         .zeros(SIGNAL_STACK, SIGNAL_STACK_SIZE)
         .segment(INDICES, indices().to_vec(), 4)
-        .segment(CODE, code, 5)
+        .segment(slot(first), code, 5)
         .segment(IMAGES, images, 4)
         .zeros(DUMPS, dumps)
         .symbol("begin_signature", DUMPS)

@@ -38,7 +38,7 @@ pub fn random_jump(op: Op, rng: &mut ChaCha8Rng) -> Option<Inst> {
             }
             inst.imm = if op == Op::Jalr { rng.random_range(-64..64) } else { 0 };
         }
-        return Some(inst);
+        return decode(encode(&inst).ok()?);
     }
     None
 }

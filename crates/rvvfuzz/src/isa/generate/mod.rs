@@ -247,6 +247,10 @@ pub fn li(rd: u8, value: u64) -> Vec<u32> {
 }
 
 /// The encoding of an instruction that has one.
-fn word(inst: &Inst) -> u32 {
+///
+/// # Panics
+/// If it has none: the generator is wrong.
+#[must_use]
+pub fn word(inst: &Inst) -> u32 {
     encode(inst).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -1,0 +1,104 @@
+//! The same stream is the same in process, in blocks, and as an ELF in either dress.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rvvfuzz::isa::compare::{Choice, compare};
+use rvvfuzz::isa::coverage::{Coverage, Watch};
+use rvvfuzz::isa::dump::Places;
+use rvvfuzz::isa::generate::{Chooser, Options, stream};
+use rvvfuzz::isa::inprocess::{Lab, Ran};
+use rvvfuzz::isa::mutate::mutate;
+use rvvfuzz::isa::peers::ask_here;
+use rvvfuzz::isa::runtime::Dress;
+use rvvfuzz::isa::stream::Stream;
+use rvvsim::config::Agnostic;
+
+fn streams(lab: &mut Lab, count: usize, seed: u64) -> Vec<(Stream, Ran)> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (options, chooser) = (Options { wild: 0.2, ..Options::default() }, Chooser::default());
+    let mut watch = Watch::default();
+    let mut all: Vec<(Stream, Ran)> = Vec::new();
+    while all.len() < count {
+        let made = match all.len() {
+            n if n % 2 == 1 => {
+                let (a, b) = (all[n / 2].0.clone(), all[n - 1].0.clone());
+                mutate(lab, &a, &b, &mut rng, &options, &chooser, &mut watch)
+            }
+            _ => stream(lab, &mut rng, &options, &chooser, &mut watch),
+        };
+        all.extend(made);
+    }
+    all
+}
+
+#[test]
+fn in_process_in_blocks_and_as_elfs() {
+    for vlen in [128, 256, 1024] {
+        let mut lab = Lab::new(vlen);
+        let all = streams(&mut lab, 96, u64::from(vlen));
+        for (stream, ran) in &all {
+            lab.check_blocks(stream, 0, ran).expect("blocks and steps are the same");
+        }
+        let packed: Vec<&Stream> = all.iter().map(|(s, _)| s).collect();
+        let places = Places::new(vlen);
+        let bare = ask_here(&packed, Dress::Bare, Agnostic::Undisturbed).expect("it ends");
+        for (n, (stream, _)) in all.iter().enumerate() {
+            // At the place it has in the pack: some instructions see their own address.
+            let ran = lab.run(stream, n, &mut Watch::default()).expect("it ran before");
+            let wrong = (0..places.words()).find(|&i| ran.kept[i] != bare[n][i]);
+            assert_eq!(wrong.map(|i| places.name(i)), None, "VLEN {vlen}, stream {n}");
+        }
+        let linux = ask_here(&packed, Dress::Linux, Agnostic::Undisturbed).expect("it ends");
+        for (n, (stream, _)) in all.iter().enumerate() {
+            let Ok(ran) = lab.run_as(Dress::Linux, stream, n, &mut Watch::default()) else { continue };
+            let wrong = (0..places.words()).find(|&i| ran.kept[i] != linux[n][i]);
+            assert_eq!(wrong.map(|i| places.name(i)), None, "VLEN {vlen}, stream {n} on Linux");
+        }
+    }
+}
+
+#[test]
+fn agnostic_choices_are_within_what_is_allowed_and_stay_in_vector_registers() {
+    for vlen in [128, 512] {
+        let mut lab = Lab::new(vlen);
+        let all = streams(&mut lab, 96, 77 + u64::from(vlen));
+        let packed: Vec<&Stream> = all.iter().map(|(s, _)| s).collect();
+        let kept = ask_here(&packed, Dress::Bare, Agnostic::Undisturbed).expect("it ends");
+        let mut different = 0;
+        for seed in 0..3 {
+            let coins = ask_here(&packed, Dress::Bare, Agnostic::Random(seed)).expect("it ends");
+            for (n, (_, ran)) in all.iter().enumerate() {
+                let wrong = compare(vlen, &kept[n], &coins[n], ran, Choice::Any);
+                assert_eq!(wrong, vec![], "VLEN {vlen}, stream {n}, seed {seed}");
+                different += usize::from(kept[n] != coins[n]);
+            }
+        }
+        assert!(different > 50, "agnostic elements hardly ever reach the end: {different}");
+    }
+}
+
+#[test]
+fn the_same_seed_makes_the_same_streams() {
+    let (mut a, mut b) = (Lab::new(128), Lab::new(128));
+    let of = |lab: &mut Lab| streams(lab, 20, 3).into_iter().map(|(s, r)| (s, r.kept)).collect::<Vec<_>>();
+    assert_eq!(of(&mut a), of(&mut b));
+}
+
+#[test]
+fn a_few_hundred_streams_reach_every_instruction() {
+    let mut lab = Lab::new(256);
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let (options, mut chooser) = (Options::default(), Chooser::default());
+    let (mut watch, mut coverage) = (Watch::default(), Coverage::default());
+    for _ in 0..2000 {
+        if stream(&mut lab, &mut rng, &options, &chooser, &mut watch).is_ok() {
+            coverage.add(&watch);
+            chooser.learn(&coverage.counts);
+        }
+        if coverage.counts.missing().is_empty() {
+            return;
+        }
+    }
+    let missing: Vec<&str> = coverage.counts.missing().iter().map(|op| op.name()).collect();
+    panic!("not reached: {missing:?}");
+}
