@@ -104,7 +104,7 @@ impl Campaign {
         let mut settings = self.base.clone();
         settings.scheduler = self.schedulers[(number % schedules) as usize];
         settings.weights = self.weights[(k % self.weights.len() as u64) as usize].clone();
-        let Generated { program, expected, repairs } =
+        let Generated { program, expected, repairs, .. } =
             generate(&self.plan, k, &settings).map_err(|e| e.to_string())?;
         let places = settings.vlens.iter().map(|&vlen| (vlen, VlChoice::Max));
         let mut expected: Vec<_> = places.zip(expected).collect();
