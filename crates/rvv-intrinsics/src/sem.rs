@@ -276,7 +276,7 @@ sems! {
     Slide1up = "slide1up",
     /// Down by one, the scalar into element vl − 1.
     Slide1down = "slide1down",
-    /// vs2[vs1[i]], 0 past VLMAX; the index is a vector, or one scalar for all.
+    /// `vs2[vs1[i]]`, 0 past VLMAX; the index is a vector, or one scalar for all.
     Gather = "gather",
     /// The elements that vs1 selects, packed from element 0; the rest is tail.
     Compress = "compress",
