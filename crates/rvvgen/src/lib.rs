@@ -1,7 +1,7 @@
 //! Writes well-defined programs full of RVV intrinsics.
 //!
 //! [`Plan`] says which intrinsics each program is about, so that all are reached in the fewest programs;
-//! [`generate`] writes program number `k` of a plan. Both are functions of their arguments alone.
+//! [`generate()`] writes program number `k` of a plan. Both are functions of their arguments alone.
 
 mod builder;
 mod carry;
