@@ -126,8 +126,16 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
         // The message may name the guilty ones; they are tried alone, the rest without them.
         let accused = accused(&said, &text, these.len());
         if !accused.is_empty() && accused.len() < these.len() {
-            rest.retain(|i| !accused.iter().any(|&n| these[n] == *i));
             waiting.extend(accused.iter().map(|&n| vec![these[n]]));
+            if let [n] = accused[..]
+                && matches!(outcome, Outcome::BuildCrash(_))
+            {
+                // It stopped there: those before are good, those after not yet known.
+                waiting.push(these[n + 1..].to_vec());
+                waiting.push(these[..n].to_vec());
+                continue;
+            }
+            rest.retain(|i| !accused.iter().any(|&n| these[n] == *i));
             waiting.push(rest);
         } else {
             let (left, right) = these.split_at(these.len() / 2);
