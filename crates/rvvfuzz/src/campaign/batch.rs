@@ -1,7 +1,7 @@
 //! Many programs at once: one translation unit, one link, one run. What goes wrong is split until the
 //! guilty program stands alone.
 
-use super::blame::{accused, lacking};
+use super::blame::{accused, accused_in_assembly, is_assemblers, lacking};
 use super::compiler::{Built, Family, Limits};
 use super::emulator::{Ending, Observed, Setup};
 use super::outcome::Outcome;
@@ -124,10 +124,27 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
             continue;
         }
         // The message may name the guilty ones; they are tried alone, the rest without them.
-        let accused = accused(&said, &text, these.len());
+        let mut accused = accused(&said, &text, these.len());
+        if accused.is_empty() && is_assemblers(&said) {
+            // The assembler sees no programs; the assembly, made once more, shows them.
+            let flags = [&build.flags[..], &["-S".to_string()]].concat();
+            let march = build.compiler.march(&programs);
+            if let Built::Elf(assembly) = build.compiler.build_text(&text, &march, &flags, limits) {
+                let assembly = String::from_utf8_lossy(&assembly);
+                accused = accused_in_assembly(&said, &assembly, these.len());
+            }
+        }
         if !accused.is_empty() && accused.len() < these.len() {
-            rest.retain(|i| !accused.iter().any(|&n| these[n] == *i));
             waiting.extend(accused.iter().map(|&n| vec![these[n]]));
+            if let [n] = accused[..]
+                && matches!(outcome, Outcome::BuildCrash(_))
+            {
+                // It stopped there: those before are good, those after not yet known.
+                waiting.push(these[n + 1..].to_vec());
+                waiting.push(these[..n].to_vec());
+                continue;
+            }
+            rest.retain(|i| !accused.iter().any(|&n| these[n] == *i));
             waiting.push(rest);
         } else {
             let (left, right) = these.split_at(these.len() / 2);

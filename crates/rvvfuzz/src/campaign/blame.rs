@@ -31,6 +31,28 @@ pub(super) fn lacking(said: &str, text: &str) -> Vec<(usize, String)> {
     found
 }
 
+/// The assembler complains: `p.s:5105: Error: unrecognized opcode`.
+pub(super) fn is_assemblers(said: &str) -> bool {
+    said.contains("p.s:") && said.contains("Error:")
+}
+
+/// The programs that the assembler's messages point at, by the label above the line.
+pub(super) fn accused_in_assembly(said: &str, assembly: &str, count: usize) -> Vec<usize> {
+    let lines: Vec<&str> = assembly.lines().collect();
+    let mut found: Vec<usize> = Vec::new();
+    for line in said.lines().filter(|l| l.contains("Error:")) {
+        let Some((_, rest)) = line.split_once("p.s:") else { continue };
+        let Some(number) = rest.split(':').next().and_then(|n| n.parse::<usize>().ok()) else { continue };
+        let label =
+            |l: &&str| l.strip_prefix('p')?.strip_suffix(':')?.split_once('_')?.0.parse::<usize>().ok();
+        found.extend(lines[..number.min(lines.len())].iter().rev().find_map(label));
+    }
+    found.retain(|&n| n < count);
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// The lines at which programs begin.
 fn starts(text: &str) -> Vec<usize> {
     let begins = |line: &str| line.starts_with("/* Program ") && line.ends_with(" */");
@@ -64,6 +86,15 @@ mod tests {
     fn a_line_names_the_guilty_program() {
         assert_eq!(accused("/tmp/x/p.c:5:44: error: too few arguments", TEXT, 3), [1]);
         assert!(accused("/tmp/x/p.c:1:4: error: no such header", TEXT, 3).is_empty());
+    }
+
+    #[test]
+    fn a_line_of_assembly_names_the_guilty_program() {
+        let said = "p.s: Assembler messages:\np.s:5: Error: unrecognized opcode `x<y>.v v2'";
+        assert!(is_assemblers(said));
+        let assembly = "p0_program:\n nop\np3_program:\n.L3:\n x\np4_program:\n";
+        assert_eq!(accused_in_assembly(said, assembly, 5), [3]);
+        assert!(accused_in_assembly(said, "", 5).is_empty());
     }
 
     #[test]
