@@ -137,7 +137,7 @@ pub const POLICIES: &[NamedPolicy] = &[
         &[(Bias::Keep, 0.9), (Bias::Reuse, 0.7), (Bias::Overwrite, 0.0)],
     ),
     ("chain", "results feed what follows: undisturbed chains", &[(Bias::Reuse, 0.9), (Bias::Overwrite, 0.7)]),
-    ("masks", "masks from comparisons", &[(Bias::Compare, 0.9), (Bias::Reuse, 0.6)]),
+    ("masks", "masks from comparisons", &[(Bias::Compare, 0.9)]),
     ("tails", "tails read after vl shrinks and grows", &[(Bias::Tails, 0.5), (Bias::Reuse, 0.7)]),
     ("strides", "stride 0 and negative", &[(Bias::Negative, 0.5), (Bias::Zero, 0.3)]),
     ("overlap", "buffers that overlap, stencils", &[(Bias::Overlap, 0.5), (Bias::Stencil, 0.5)]),
