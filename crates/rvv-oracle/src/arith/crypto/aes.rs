@@ -111,7 +111,7 @@ fn rot_word(word: u32) -> u32 {
     word.rotate_right(8)
 }
 
-/// Rcon[n] is x^(n−1), n from 1 to 10.
+/// `Rcon[n]` is x^(n−1), n from 1 to 10.
 fn round_constant(n: u32) -> u32 {
     (1..n).fold(1, |x, _| multiply(x, 2)).into()
 }
@@ -125,8 +125,8 @@ fn chain(first: u32, key: [u32; 4]) -> [u32; 4] {
     })
 }
 
-/// vaeskf1: "The out-of-range uimm[3:0] values of 0 and 11–15 are mapped to in-range values by inverting
-/// uimm[3]."
+/// vaeskf1: "The out-of-range `uimm[3:0]` values of 0 and 11–15 are mapped to in-range values by inverting
+/// `uimm[3]`."
 pub(super) fn key_schedule_128(key: [u32; 4], uimm: u32) -> [u32; 4] {
     let round = match uimm & 15 {
         in_range @ 1..=10 => in_range,
@@ -135,8 +135,8 @@ pub(super) fn key_schedule_128(key: [u32; 4], uimm: u32) -> [u32; 4] {
     chain(sub_word(rot_word(key[3])) ^ round_constant(round), key)
 }
 
-/// vaeskf2: "The out-of-range uimm[3:0] values of 0–1 and 15 are mapped to in-range values by inverting
-/// uimm[3]." The new key comes from the one before the current one, which is vd.
+/// vaeskf2: "The out-of-range `uimm[3:0]` values of 0–1 and 15 are mapped to in-range values by inverting
+/// `uimm[3]`." The new key comes from the one before the current one, which is vd.
 pub(super) fn key_schedule_256(previous: [u32; 4], current: [u32; 4], uimm: u32) -> [u32; 4] {
     let round = match uimm & 15 {
         in_range @ 2..=14 => in_range,

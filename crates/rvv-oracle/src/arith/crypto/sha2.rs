@@ -68,7 +68,7 @@ pub(super) fn compress<W: Word>(cdgh: [W; 4], abef: [W; 4], message: [W; 2]) -> 
     [f, e, b, a]
 }
 
-/// vsha2ms: W[16] to W[19], from W[0] to W[3] in vd, W[4] and W[9] to W[11] in vs2, W[12] to W[15] in vs1.
+/// vsha2ms: `W[16]` to `W[19]`, from `W[0]` to `W[3]` in vd, `W[4]` and `W[9]` to `W[11]` in vs2, `W[12]` to `W[15]` in vs1.
 pub(super) fn schedule<W: Word>(vd: [W; 4], vs2: [W; 4], vs1: [W; 4]) -> [W; 4] {
     let mut w = [W::default(); 20];
     w[..4].copy_from_slice(&vd);

@@ -31,7 +31,7 @@ fn round([a, b, c, d, e, f, g, h]: [u32; 8], w: u32, w1: u32, j: u32) -> [u32; 8
     [tt1, a, b.rotate_left(9), c, p0, e, f.rotate_left(19), g]
 }
 
-/// vsm3me: W[16] to W[23], from W[0] to W[7] in vs1 and W[8] to W[15] in vs2.
+/// vsm3me: `W[16]` to `W[23]`, from `W[0]` to `W[7]` in vs1 and `W[8]` to `W[15]` in vs2.
 pub(super) fn expand(vs2: [u32; 8], vs1: [u32; 8]) -> [u32; 8] {
     let mut w = [0u32; 24];
     w[..8].copy_from_slice(&swap(vs1));

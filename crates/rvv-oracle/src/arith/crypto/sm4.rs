@@ -30,7 +30,7 @@ fn key_constant(i: u32) -> u32 {
     (0..4).fold(0, |word, j| word << 8 | ((7 * (4 * i + j)) & 0xff))
 }
 
-/// Four steps x[i + 4] = x[i] ⊕ L(τ(x[i+1] ⊕ x[i+2] ⊕ x[i+3] ⊕ k[i])).
+/// Four steps `x[i + 4]` = `x[i]` ⊕ L(τ(`x[i+1]` ⊕ `x[i+2]` ⊕ `x[i+3]` ⊕ `k[i]`)).
 fn steps(x: [u32; 4], k: [u32; 4], l: fn(u32) -> u32) -> [u32; 4] {
     let [mut a, mut b, mut c, mut d] = x;
     for k in k {
@@ -39,7 +39,7 @@ fn steps(x: [u32; 4], k: [u32; 4], l: fn(u32) -> u32) -> [u32; 4] {
     [a, b, c, d]
 }
 
-/// vsm4k: "The Round group number comes from uimm[2:0]; the bits in uimm[4:3] are ignored."
+/// vsm4k: "The Round group number comes from `uimm[2:0]`; the bits in `uimm[4:3]` are ignored."
 pub(super) fn expand_key(vs2: [u32; 4], uimm: u32) -> [u32; 4] {
     let constants = std::array::from_fn(|i| key_constant(4 * (uimm & 7) + i as u32));
     steps(vs2, constants, |s| s ^ s.rotate_left(13) ^ s.rotate_left(23))
