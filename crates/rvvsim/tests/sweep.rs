@@ -1,12 +1,12 @@
 //! `rvvsim --sweep` tells portable programs from those that rely on what RVV leaves open, axis by axis.
 
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Inst, Op, csr};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use rvv_asm::asm::Asm;
-use rvv_asm::elf_writer::ElfWriter;
 
 const TEXT: u64 = 0x1_0000;
 const DATA: u64 = 0x2_0000;

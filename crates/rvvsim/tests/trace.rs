@@ -1,11 +1,11 @@
 //! `--trace` writes what Spike's `--log-commits` writes, where that is not what one would guess. The lines expected are
 //! Spike's.
 
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Inst, Op, csr};
 use rvvsim::elf::Image;
 use rvvsim::{Config, Machine, Outcome};
-use rvv_asm::asm::Asm;
-use rvv_asm::elf_writer::ElfWriter;
 
 const TEXT: u64 = 0x8000_0000;
 const TOHOST: u64 = 0x8000_1000;
