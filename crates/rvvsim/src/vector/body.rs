@@ -137,6 +137,36 @@ pub(super) fn register_bits<const N: usize>(regs: &[u8], at: usize, first: usize
     }
 }
 
+/// `v0.mask[first..first + n]`, of at most 16 elements, whatever `first` is.
+#[inline(always)]
+pub(super) fn unaligned_mask_bits(regs: &[u8], first: usize, n: usize) -> u64 {
+    u64::from(u32::read(&regs[first / 8..]) >> (first % 8)) & low_bits(n)
+}
+
+/// Copies the elements whose bits are set: 16 bytes of them, or fewer.
+#[inline(always)]
+pub(super) fn copy_active<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
+    #[inline(always)]
+    fn blend<T: Element, const N: usize>(to: &mut [u8], from: &[u8], bits: u64) {
+        let merged = select(bits, &read_lanes::<T, N>(from), &read_lanes::<T, N>(to));
+        write_lanes(to, &merged);
+    }
+    if to.len() == 16 && from.len() == 16 {
+        match T::SIZE {
+            1 => blend::<T, 16>(to, from, bits),
+            2 => blend::<T, 8>(to, from, bits),
+            4 => blend::<T, 4>(to, from, bits),
+            _ => blend::<T, 2>(to, from, bits),
+        }
+        return;
+    }
+    for (i, (to, from)) in to.chunks_exact_mut(T::SIZE).zip(from.chunks_exact(T::SIZE)).enumerate() {
+        if bits >> i & 1 != 0 {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
 /// What is reserved about `vstart` whatever the instruction does.
 ///
 /// # Errors
@@ -254,6 +284,8 @@ pub(super) enum Kind {
     Effects,
     /// Whatever there is; the third operand is `v0.mask`, as zeroes and ones.
     Carry,
+    /// No kernel at all: `v0.mask` chooses between the operands.
+    Merge,
 }
 
 /// Computes the elements of a group. The answer is the or of the kernel's answers.
@@ -266,7 +298,7 @@ pub(super) fn map(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8) -> u64 
     let size = usize::from(vi.work.sizes[0]);
     let mut answer = 0;
     let mut first = vstart;
-    if vstart == 0 && !vi.masked && kind != Kind::Carry {
+    if vstart == 0 && !vi.masked && !matches!(kind, Kind::Carry | Kind::Merge) {
         // Whole blocks of 16 bytes.
         first = vl & !((16 >> size.trailing_zeros()) - 1);
         if first != 0 {
@@ -315,7 +347,11 @@ fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8, from: usize,
                 part.b = blank(&mut v.regs, part.b, beside + PART_B, sb, chunk, active, 0);
                 part.scalar = false;
             }
-            answer |= call(vi.kernel, &mut v.regs, &part, count, mode);
+            if kind == Kind::Merge {
+                choose(&mut v.regs, &part, sd, mask, count * sd);
+            } else {
+                answer |= call(vi.kernel, &mut v.regs, &part, count, mode);
+            }
             if !all {
                 merge(&mut v.regs, to, part.out, sd, active, count * sd);
             }
@@ -372,22 +408,26 @@ pub(super) fn blank(
 /// Copies the active ones of `bytes` bytes (64 at most) of elements.
 #[inline(always)]
 pub(super) fn merge(regs: &mut [u8], to: usize, from: usize, size: usize, active: u64, bytes: usize) {
+    choose(regs, &Lanes { out: to, a: to, b: from, ..super::NO_LANES }, size, active, bytes);
+}
+
+/// For `bytes` bytes (64 at most) of elements, those of `b` where the bit is set and those of `a` where it is not.
+fn choose(regs: &mut [u8], lanes: &Lanes, size: usize, bits: u64, bytes: usize) {
     #[inline(always)]
-    fn merge<T: Element, const N: usize>(regs: &mut [u8], to: usize, from: usize, active: u64) {
-        let new: [T; N] = read_lanes(&regs[from..][..N * T::SIZE]);
-        let to = &mut regs[to..][..N * T::SIZE];
-        let old = read_lanes(to);
-        write_lanes(to, &select(active, &new, &old));
+    fn choose<T: Element, const N: usize>(regs: &mut [u8], lanes: &Lanes, bits: u64) {
+        let a: [T; N] = read_lanes(&regs[lanes.a..][..N * T::SIZE]);
+        let b: [T; N] = read_lanes(&regs[lanes.b..][..N * T::SIZE]);
+        write_lanes(&mut regs[lanes.out..][..N * T::SIZE], &select(bits, &b, &a));
     }
     match (size, bytes <= 16) {
-        (1, true) => merge::<u8, 16>(regs, to, from, active),
-        (2, true) => merge::<u16, 8>(regs, to, from, active),
-        (4, true) => merge::<u32, 4>(regs, to, from, active),
-        (_, true) => merge::<u64, 2>(regs, to, from, active),
-        (1, false) => merge::<u8, 64>(regs, to, from, active),
-        (2, false) => merge::<u16, 32>(regs, to, from, active),
-        (4, false) => merge::<u32, 16>(regs, to, from, active),
-        (_, false) => merge::<u64, 8>(regs, to, from, active),
+        (1, true) => choose::<u8, 16>(regs, lanes, bits),
+        (2, true) => choose::<u16, 8>(regs, lanes, bits),
+        (4, true) => choose::<u32, 4>(regs, lanes, bits),
+        (_, true) => choose::<u64, 2>(regs, lanes, bits),
+        (1, false) => choose::<u8, 64>(regs, lanes, bits),
+        (2, false) => choose::<u16, 32>(regs, lanes, bits),
+        (4, false) => choose::<u32, 16>(regs, lanes, bits),
+        (_, false) => choose::<u64, 8>(regs, lanes, bits),
     }
 }
 
@@ -491,6 +531,10 @@ forms! {
     vvm: map, vector, Carry;
     /// `vd[i] = op(vs2[i], scalar, v0.mask[i])`.
     vxm: map, scalar, Carry;
+    /// `vd[i] = v0.mask[i] ? vs1[i] : vs2[i]`.
+    merge_vv: map, vector, Merge;
+    /// `vd[i] = v0.mask[i] ? scalar : vs2[i]`.
+    merge_vx: map, scalar, Merge;
     /// `vd.mask[i] = op(vs2[i], vs1[i])`.
     mvv: test, vector, Pure;
     /// `vd.mask[i] = op(vs2[i], scalar)`.

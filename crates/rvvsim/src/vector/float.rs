@@ -13,8 +13,8 @@ use super::float_lanes::{
     Compare, Equal, Float1, Float2, Float3, Fused, Greater, GreaterOrEqual, Greatest, Least, Less,
     LessOrEqual, Nothing, Product, Quotient, Reversed, Root, Sum, Unary, Unequal, Wide2, WideFused,
 };
-use super::integer::{Vmerge, Vmv};
-use super::kernels::{Map2, Map3};
+use super::integer::Vmv;
+use super::kernels::Map2;
 use super::lanes::{Fast, Lanes, PART_A, PART_B, PART_D, PART_OUT, Work, call};
 use super::legality::{Eew, Float as Operands, Shape};
 use super::{Row, VInst, VectorState};
@@ -209,6 +209,36 @@ impl<'a> Pending<'a> {
         (self.vi.work.slow)(a, b, d, self.rm, &mut self.flags)
     }
 
+    /// The elements `first..end`, all of them, exactly.
+    fn slow_run(&mut self, regs: &mut [u8], first: usize, end: usize) {
+        match self.vi.work.sizes {
+            [2, 2, 2] => self.slow_run_of::<u16>(regs, first, end),
+            [4, 4, 4] => self.slow_run_of::<u32>(regs, first, end),
+            [8, 8, 8] => self.slow_run_of::<u64>(regs, first, end),
+            [size, ..] => {
+                for i in first..end {
+                    let result = self.slow(regs, i);
+                    let to = self.vi.lanes.out + i * usize::from(size);
+                    write_element(&mut regs[to..], usize::from(size), result);
+                }
+            }
+        }
+    }
+
+    /// The same, all operands of one width.
+    fn slow_run_of<T: Element>(&mut self, regs: &mut [u8], first: usize, end: usize) {
+        let (lanes, slow, rm) = (self.vi.lanes, self.vi.work.slow, self.rm);
+        let [na, nb, nd] = lanes.negate;
+        let mut flags = self.flags;
+        for i in first..end {
+            let a = T::read(&regs[lanes.a + i * T::SIZE..]).to_u64() ^ na;
+            let b = T::read(&regs[lanes.b_at(i, T::SIZE)..]).to_u64() ^ nb;
+            let d = T::read(&regs[lanes.d + i * T::SIZE..]).to_u64() ^ nd;
+            T::from_u64(slow(a, b, d, rm, &mut flags)).write(&mut regs[lanes.out + i * T::SIZE..]);
+        }
+        self.flags = flags;
+    }
+
     /// Puts the operands of a block of which some elements are not active aside, without those.
     fn put_aside(&self, v: &mut VectorState, mut part: Lanes, active: u64, chunk: usize) -> Lanes {
         let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
@@ -222,8 +252,8 @@ impl<'a> Pending<'a> {
         part
     }
 
-    /// The results of all elements.
-    fn group(&mut self, v: &mut VectorState) {
+    /// The results of all elements. The kernel has done `done` of them already.
+    fn group(&mut self, v: &mut VectorState, done: usize) {
         let vi = self.vi;
         let (vstart, vl) = (v.vstart as usize, vl(v, vi));
         if vstart >= vl {
@@ -235,16 +265,14 @@ impl<'a> Pending<'a> {
         if vstart == 0 && !vi.masked {
             // Whole blocks of 16 bytes.
             let whole = vl & !((16 >> size.trailing_zeros()) - 1);
-            if self.fast && whole > 0 {
+            first = done;
+            if self.fast && whole > 0 && done == 0 {
                 first = call(vi.kernel, &mut v.regs, &vi.lanes, whole, self.mode()) as usize;
             }
             while first < whole {
                 let end = whole.min(first + chunk);
-                while first < end {
-                    let result = self.slow(&v.regs, first);
-                    write_element(&mut v.regs[self.vi.lanes.out + first * size..], size, result);
-                    first += 1;
-                }
+                self.slow_run(&mut v.regs, first, end);
+                first = end;
                 if self.fast && first < whole {
                     let (part, left) = (self.part(first), whole - first);
                     first += call(vi.kernel, &mut v.regs, &part, left, self.mode()) as usize;
@@ -321,12 +349,41 @@ impl<'a> Pending<'a> {
 
 /// An instruction with vector operands and a result for each element.
 pub(super) fn fvv(hart: &mut Hart, vi: &VInst) -> Exec {
-    run(hart, vi, None, |p, v| p.group(v))
+    let done = run_quickly(hart, vi);
+    if done == vi.vlmax as usize {
+        return Ok(());
+    }
+    run(hart, vi, None, |p, v| p.group(v, done))
 }
 
 fn fvf(hart: &mut Hart, vi: &VInst) -> Exec {
     let scalar = scalar(hart, vi);
-    run(hart, vi, Some(scalar), |p, v| p.group(v))
+    put_scalar(&mut hart.v, vi, scalar);
+    let done = run_quickly(hart, vi);
+    if done == vi.vlmax as usize {
+        return Ok(());
+    }
+    run(hart, vi, None, |p, v| p.group(v, done))
+}
+
+/// Asks the kernel at once if it is all that the instruction needs: whole registers, all active, and a rounding mode
+/// that it can do. How many elements it did.
+#[inline(always)]
+fn run_quickly(hart: &mut Hart, vi: &VInst) -> usize {
+    let rounds = match vi.work.fast {
+        Fast::Always => hart.frm <= 4,
+        Fast::In(mode) => match vi.work.rm {
+            None => hart.frm == mode as u8,
+            Some(_) => hart.frm <= 4,
+        },
+        Fast::Never => false,
+    };
+    if !vi.plain || !rounds || hart.v.vstart != 0 || hart.v.vl != u64::from(vi.vlmax) {
+        return 0;
+    }
+    let mode = u8::from(!hart.fflags.contains(Flags::NX));
+    hart.vs_dirty = true;
+    call(vi.kernel, &mut hart.v.regs, &vi.lanes, vi.vlmax as usize, mode) as usize
 }
 
 fn mfvv(hart: &mut Hart, vi: &VInst) -> Exec {
@@ -341,7 +398,7 @@ fn mfvf(hart: &mut Hart, vi: &VInst) -> Exec {
 /// norm:vfwmaccbf16_vf: the scalar is a bf16, and so is its canonical NaN.
 fn vfwmaccbf16_vf(hart: &mut Hart, vi: &VInst) -> Exec {
     let scalar = u64::from(fp::unbox_bf16(hart.f[vi.inst.rs1]));
-    run(hart, vi, Some(scalar), |p, v| p.group(v))
+    run(hart, vi, Some(scalar), |p, v| p.group(v, 0))
 }
 
 /// The scalar operand.
@@ -391,7 +448,7 @@ fn vfmerge(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let scalar = scalar(hart, vi);
     put_scalar(&mut hart.v, vi, scalar);
-    map(&mut hart.v, vi, Kind::Carry, 0);
+    map(&mut hart.v, vi, Kind::Merge, 0);
     end(hart);
     Ok(())
 }
@@ -568,7 +625,7 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
         Op::VmfgtVf => row(mvf, mfvf, compare!(Greater, gt)),
         Op::VmfgeVf => row(mvf, mfvf, compare!(GreaterOrEqual, ge)),
 
-        Op::VfmergeVfm => row(vf.v0_is_operand(), vfmerge, work!(Work::of::<Map3<Vmerge, T, T>>())),
+        Op::VfmergeVfm => row(vf.v0_is_operand(), vfmerge, work!(Work::of::<Map2<Vmv, T, T, T>>())),
         Op::VfmvVF => row(to_vd, sign_vf, work!(Work::of::<Map2<Vmv, T, T, T>>())),
         _ => conversion::entry(op, sew),
     }

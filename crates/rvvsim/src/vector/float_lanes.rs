@@ -493,7 +493,7 @@ macro_rules! integers {
                 // Rounding is an instruction where FMA is, and else a call.
                 let r = if MODE == 0 && FMA { x.round_ties_even() } else if FMA { x.trunc() } else { 0.0 };
                 // These are powers of two and beyond, where all numbers are integers; a NaN is not between them.
-                let fine = FMA & (x >= $low) & (x < $high);
+                let fine = FMA & ($low..$high).contains(&x);
                 (r as $s as $u, fine & (!exact || r == x))
             }
         }
@@ -503,7 +503,7 @@ macro_rules! integers {
             fn lane<const FMA: bool>(a: $u, exact: bool) -> ($u, bool) {
                 let x = <$f>::from_bits(a);
                 let r = if MODE == 0 && FMA { x.round_ties_even() } else if FMA { x.trunc() } else { 0.0 };
-                let fine = FMA & (x >= 0.0) & (x < $unsigned);
+                let fine = FMA & (0.0..$unsigned).contains(&x);
                 (r as $u, fine & (!exact || r == x))
             }
         }

@@ -4,7 +4,7 @@
 //! bit of v0.
 
 use super::Row;
-use super::body::{mvv, mvvm, mvx, mvxm, vv, vvm, vx, vxm};
+use super::body::{self, mvv, mvvm, mvx, mvxm, vv, vvm, vx, vxm};
 use super::element::{Element, Op1, ops, work_by_sew};
 use super::kernels::{Map1, Map2, Map3, Test2, Test3};
 use super::lanes::Work;
@@ -79,8 +79,6 @@ ops! { all:
     VmadcNoCarry(a: U, b: U) -> bool = a.wrapping_add(b) < a;
     /// norm:vmadc_vmsbc_op_unmasked
     VmsbcNoBorrow(a: U, b: U) -> bool = a < b;
-    /// norm:vmerge_op_mask
-    Vmerge(a: U, b: U, m: U) -> U = if m != 0 { b } else { a };
     /// norm:vmv_op
     Vmv(_a: U, b: U) -> U = b;
 
@@ -180,7 +178,7 @@ const CARRY_TO_V0: &str = "norm:vadc_vsbc_vd_v0_rsv: the destination of vadc or 
 pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
     /// A row with its kernel for the element width.
     macro_rules! row {
-        ($widths:ident, $shape:expr, $run:ident, $($block:tt)*) => {
+        ($widths:ident, $shape:expr, $run:expr, $($block:tt)*) => {
             Row::new($shape, $run, work_by_sew!($widths sew, $($block)*))
         };
     }
@@ -279,8 +277,9 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
         Op::VmsbcVxm => row!(all, mask_vx, mvxm, Test3<Vmsbc, U>),
         Op::VmsbcVv => mvv!(VmsbcNoBorrow),
         Op::VmsbcVx => mvx!(VmsbcNoBorrow),
-        Op::VmergeVvm => row!(all, merge_vv, vvm, Map3<Vmerge, U, U>),
-        Op::VmergeVxm | Op::VmergeVim => row!(all, merge_vx, vxm, Map3<Vmerge, U, U>),
+        // norm:vmerge_op_mask
+        Op::VmergeVvm => row!(all, merge_vv, body::merge_vv, Map2<Vmv, U, U, U>),
+        Op::VmergeVxm | Op::VmergeVim => row!(all, merge_vx, body::merge_vx, Map2<Vmv, U, U, U>),
         Op::VmvVV => row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Sew), vv, Map1<Vzext, U, U>),
         Op::VmvVX | Op::VmvVI => {
             row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Absent), vx, Map2<Vmv, U, U, U>)

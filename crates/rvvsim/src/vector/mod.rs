@@ -113,6 +113,10 @@ pub struct VInst {
     work: &'static Work,
     /// Where they are.
     lanes: Lanes,
+    /// Not masked, and with `vl` at VLMAX its elements fill whole blocks, and no tail has to be treated.
+    plain: bool,
+    /// How it can be run if it is plain and `vl` is VLMAX.
+    quick: Quick,
     /// Where the register group `vd` (or `vs3`) begins in [`VectorState::regs`].
     pub vd: u32,
     /// Where `vs1` begins.
@@ -135,7 +139,40 @@ pub struct VInst {
     pub tail: Policy,
 }
 
+/// How an instruction can be run that has nothing to do but to call its kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Quick {
+    /// It has.
+    No,
+    /// With registers for operands.
+    Vector,
+    /// With a scalar operand.
+    Scalar,
+}
+
 impl VInst {
+    /// Whether [`VInst::run_quickly`] is worth trying.
+    #[inline(always)]
+    pub(crate) fn may_be_quick(&self) -> bool {
+        self.quick != Quick::No
+    }
+
+    /// Runs the instruction if there is nothing to it but its kernel: `vl` is VLMAX, and `vstart` is 0. False if there
+    /// is more to it; then nothing was done.
+    #[inline(always)]
+    pub(crate) fn run_quickly(&self, hart: &mut Hart) -> bool {
+        if hart.v.vstart != 0 || hart.v.vl != u64::from(self.vlmax) {
+            return false;
+        }
+        if self.quick == Quick::Scalar {
+            let scalar = self.scalar(hart);
+            body::put_scalar(&mut hart.v, self, scalar);
+        }
+        lanes::call(self.kernel, &mut hart.v.regs, &self.lanes, self.vlmax as usize, 0);
+        hart.vs_dirty = true;
+        true
+    }
+
     /// The integer scalar operand: `x[rs1]` or the immediate.
     #[inline(always)]
     fn scalar(&self, hart: &Hart) -> u64 {
@@ -228,6 +265,17 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         scalar,
         negate: [sign(0, 1), sign(1, 2), sign(2, 0)],
     };
+    let group = layout.vd_registers * vlenb;
+    let tail = Policy::new(vtype.vta || layout.agnostic || shape.tail_agnostic(), config.tail);
+    let masked = !inst.vm && !shape.v0_is_operand;
+    let bytes = vtype.vlmax(config.vlen) * u32::from(work.sizes[0]);
+    let plain = !masked && bytes.is_multiple_of(16) && (bytes == group || tail == Policy::Undisturbed);
+    let quick = match run {
+        _ if !plain => Quick::No,
+        run if std::ptr::fn_addr_eq(run, body::vv as Run) => Quick::Vector,
+        run if std::ptr::fn_addr_eq(run, body::vx as Run) => Quick::Scalar,
+        _ => Quick::No,
+    };
     if work.swap {
         std::mem::swap(&mut lanes.a, &mut lanes.d);
     }
@@ -238,15 +286,17 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         kernel: work.kernels.pick(),
         work,
         lanes,
+        plain,
+        quick,
         vd: u32::from(inst.rd) * vlenb,
         vs1: u32::from(inst.rs1) * vlenb,
         vs2: u32::from(inst.rs2) * vlenb,
-        group: layout.vd_registers * vlenb,
+        group,
         vlmax: vtype.vlmax(config.vlen),
         vtype,
-        masked: !inst.vm && !shape.v0_is_operand,
+        masked,
         immediate: fields.clone().any(|field| *field == Field::Imm),
         inactive: Policy::new(vtype.vma || layout.agnostic, config.mask),
-        tail: Policy::new(vtype.vta || layout.agnostic || shape.tail_agnostic(), config.tail),
+        tail,
     })
 }

@@ -84,12 +84,16 @@ impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T,
     fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, _mode: u8) -> u64 {
         let mut all = Sums::<O, X, T, R> { regs, lanes, sums: [O::IDENTITY; 64], types: PhantomData };
         T::steps::<_, BETTER>(&mut all, count);
-        let (few, rest) = all.sums[..64 / T::SIZE].split_at(16 / T::SIZE);
-        let mut result = few.iter().fold(O::IDENTITY, |sum, &lane| O::apply(sum, lane));
-        if BETTER && count * T::SIZE > 16 {
-            result = rest.iter().fold(result, |sum, &lane| O::apply(sum, lane));
+        // Only as many sums as there were lanes in a step.
+        let mut sums = all.sums;
+        for width in [32, 16, 8, 4, 2, 1] {
+            if width < if BETTER { 64 / T::SIZE } else { 16 / T::SIZE } {
+                for i in 0..width {
+                    sums[i] = O::apply(sums[i], sums[i + width]);
+                }
+            }
         }
-        result.to_u64()
+        sums[0].to_u64()
     }
 }
 
