@@ -1,12 +1,12 @@
 //! Cached blocks do what single steps do: random streams of all scalar instructions, floating point and traps
 //! included, end in the same state either way.
 
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Inst, Op, csr};
 use rvvsim::elf::Image;
 use rvvsim::engine::Stop;
 use rvvsim::{Config, Machine, Outcome};
-use testsuite::asm::Asm;
-use testsuite::elf_writer::ElfWriter;
 use testsuite::lockstep::stream::{self, DATA_SIZE, HANDLER, Recipe, Stream};
 use testsuite::program::RAM;
 

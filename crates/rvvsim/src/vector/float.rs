@@ -353,7 +353,7 @@ pub(super) fn fvv(hart: &mut Hart, vi: &VInst) -> Exec {
     if done == vi.vlmax as usize {
         return Ok(());
     }
-    run(hart, vi, None, |p, v| p.group(v, done))
+    in_full(hart, vi, done)
 }
 
 fn fvf(hart: &mut Hart, vi: &VInst) -> Exec {
@@ -363,6 +363,12 @@ fn fvf(hart: &mut Hart, vi: &VInst) -> Exec {
     if done == vi.vlmax as usize {
         return Ok(());
     }
+    in_full(hart, vi, done)
+}
+
+/// What the kernel has not done. Apart, so that what it has needs no stack frame.
+#[inline(never)]
+fn in_full(hart: &mut Hart, vi: &VInst, done: usize) -> Exec {
     run(hart, vi, None, |p, v| p.group(v, done))
 }
 

@@ -376,6 +376,12 @@ fn vle<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
         hart.vs_dirty = true;
         return Ok(());
     }
+    vle_in_full::<T>(hart, vi)
+}
+
+/// Apart, so that the copy needs no stack frame.
+#[inline(never)]
+fn vle_in_full<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     load::<T, _>(hart, vi, unit::<T>(hart, vi), false)
 }
 
@@ -399,6 +405,11 @@ fn vse<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
         hart.vs_dirty = true;
         return Ok(());
     }
+    vse_in_full::<T>(hart, vi)
+}
+
+#[inline(never)]
+fn vse_in_full<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     store::<T, _>(hart, vi, unit::<T>(hart, vi))
 }
 
