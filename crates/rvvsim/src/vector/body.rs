@@ -390,7 +390,7 @@ pub(super) fn blank(
         let lanes: [T; N] = read_lanes(&regs[from..][..64]);
         write_lanes(&mut regs[to..][..64], &select(active, &lanes, &[T::from_u64(value); N]));
     }
-    let per = 64 / size;
+    let per = 64 >> size.trailing_zeros();
     let mut i = 0;
     while i < count {
         let (from, to, active) = (from + i * size, to + i * size, active >> i);
@@ -440,7 +440,7 @@ fn test(v: &mut VectorState, vi: &VInst, kind: Kind, _mode: u8) {
     }
     let size = usize::from(vi.work.sizes[0]);
     // With a third operand, as many at a time as there is place for it.
-    let step = if kind == Kind::Carry { 64 / size } else { 64 };
+    let step = if kind == Kind::Carry { 64 >> size.trailing_zeros() } else { 64 };
     // A word of the result at a time: vd may be v0, or the first register of a source.
     let mut word = vstart - vstart % 64;
     while word < vl {
