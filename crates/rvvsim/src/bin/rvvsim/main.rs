@@ -207,9 +207,7 @@ impl Job {
         if let Some(path) = &self.profile {
             let (text, stacks) = profile::profile(&machine, &image);
             eprint!("{text}");
-            if !path.as_os_str().is_empty()
-                && let Err(e) = std::fs::write(path, stacks)
-            {
+            if let Err(e) = std::fs::write(path, stacks) {
                 return cannot_run(&format!("cannot write the profile to {}: {e}", path.display()));
             }
         }

@@ -166,7 +166,7 @@ pub struct LookOptions {
     /// Print the hottest symbols and blocks to standard error at the end; with a file, also write every block there as
     /// a collapsed stack, for flame graph tools.
     #[arg(long, env = "RVVSIM_PROFILE", value_name = "FILE", num_args = 0..=1, require_equals = true,
-          default_missing_value = "")]
+          default_missing_value = "/dev/null")]
     pub profile: Option<PathBuf>,
 }
 
