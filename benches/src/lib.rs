@@ -1,5 +1,6 @@
 //! Guest programs for the benches, assembled here so that no compiler is needed.
 
+pub mod compare;
 pub mod families;
 
 use rvv_asm::asm::Asm;

@@ -1,17 +1,56 @@
 //! `cargo run --release -p benches -- families`: time per vector instruction and element, as a Markdown table.
+//! `cargo run --release -p benches -- compare [--qemu PATH] [--spike PATH] [--svg FILE] [--rounds N]`: the guests of
+//! `benches/guests` on this emulator and on others.
 
+use benches::compare::{Options, compare, run_guest};
+use std::path::Path;
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
-    match (args.next().as_deref(), args.next()) {
-        (Some("families"), None) => {
-            print!("{}", benches::families::table());
-            ExitCode::SUCCESS
-        }
-        _ => {
-            eprintln!("usage: benches families");
-            ExitCode::from(2)
+const USAGE: &str = "usage: benches families
+       benches compare [--qemu PATH] [--spike PATH] [--svg FILE] [--rounds N]
+       benches guest FILE VLEN";
+
+fn options(args: &[String]) -> Option<Options> {
+    let mut options = Options { rounds: 3, ..Options::default() };
+    for pair in args.chunks(2) {
+        let [name, value] = pair else { return None };
+        match name.as_str() {
+            "--qemu" => options.qemu = Some(value.into()),
+            "--spike" => options.spike = Some(value.into()),
+            "--svg" => options.svg = Some(value.into()),
+            "--rounds" => options.rounds = value.parse().ok()?,
+            _ => return None,
         }
     }
+    Some(options)
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words[..] {
+        ["families"] => print!("{}", benches::families::table()),
+        ["compare", ..] => match options(&args[1..]) {
+            Some(options) => print!("{}", compare(&options)),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["guest", file, vlen] => {
+            let code = vlen.parse().map_err(|_| USAGE.to_owned()).and_then(|v| run_guest(Path::new(file), v));
+            match code {
+                Ok(code) => return ExitCode::from(code as u8),
+                Err(why) => {
+                    eprintln!("{why}");
+                    return ExitCode::from(126);
+                }
+            }
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
 }

@@ -121,7 +121,8 @@ fn vector_writes(hart: &Hart, before: &Before, all: &mut Vec<(u32, String)>) {
         let t = hart.v.vtype;
         format!(" e{} {} l{}", t.sew.bits(), t.lmul, hart.v.vl)
     };
-    for (r, (old, new)) in before.vregs.chunks_exact(vlenb).zip(hart.v.regs.chunks_exact(vlenb)).enumerate() {
+    let registers = before.vregs.chunks_exact(vlenb).zip(hart.v.regs.chunks_exact(vlenb)).take(32);
+    for (r, (old, new)) in registers.enumerate() {
         if old != new {
             let mut text = std::mem::take(&mut prefix);
             let _ = write!(text, " v{r:<2} 0x");

@@ -90,15 +90,22 @@ impl BlockCache {
         counts
     }
 
+    /// All blocks that can be found.
+    pub fn all(&self) -> impl Iterator<Item = (u64, u64, &[(u16, Inst)])> {
+        self.map.values().map(|&id| self.block(id)).map(|b| (b.pc, b.runs, &*b.insts))
+    }
+
     /// Notes instructions that ran outside any kept block.
     pub fn ran_once(&mut self, insts: &[(u16, Inst)]) {
         self.counts.add(insts, 1);
     }
 
-    /// Follows link `slot` of block `id`, if it has been made and still holds.
+    /// Block `id` ran to its end: notes that, and follows its link `slot`, if it has been made and still holds.
     #[inline(always)]
-    pub fn follow(&self, id: u32, slot: usize) -> Option<u32> {
-        let link = self.blocks[id as usize].links[slot];
+    pub fn passed(&mut self, id: u32, slot: usize) -> Option<u32> {
+        let block = &mut self.blocks[id as usize];
+        block.runs += 1;
+        let link = block.links[slot];
         (link.generation == self.generation).then_some(link.block)
     }
 

@@ -40,6 +40,11 @@ impl Engine {
         self.cache.observer = Some(Box::new(observer));
     }
 
+    /// The blocks that are kept: address, how often each ran to its end, and instructions with their offsets.
+    pub fn blocks(&self) -> impl Iterator<Item = (u64, u64, &[(u16, Inst)])> {
+        self.cache.all()
+    }
+
     /// Instructions retired so far, by class.
     #[must_use]
     pub fn counts(&self) -> Counts {

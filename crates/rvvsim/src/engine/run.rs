@@ -10,25 +10,62 @@ use crate::mem::Scalar;
 use crate::trap::{Exec, Trap};
 
 /// How a block ended.
-enum End {
-    /// At its static successor: 0 onwards, 1 taken.
-    Static(usize, u64),
-    /// At a computed address, in the context known for its end.
-    Computed(u64),
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// At its static successor `at`, onwards.
+    Onwards,
+    /// At its static successor `at`, taken.
+    Taken,
+    /// At a computed address `at`, in the context known for its end.
+    Computed,
     /// After an instruction that may have changed anything: `hart.pc` is set.
     Anything,
-    /// At instruction number `.0`, which trapped.
-    Trap(u16, Trap),
-    /// Early, before instruction number `.0`: `hart.resync` was set by the one before it.
-    Early(u16),
+    /// At instruction number `at`, which trapped.
+    Trap,
+    /// Early, before instruction number `at`: `hart.resync` was set by the one before it.
+    Early,
+}
+
+/// How a block ended, and where. Small, so that it stays in registers: a trap is put elsewhere.
+#[derive(Clone, Copy)]
+struct End {
+    how: How,
+    at: u64,
+}
+
+impl End {
+    #[inline(always)]
+    fn new(how: How, at: u64) -> End {
+        End { how, at }
+    }
+
+    /// At instruction `insn`, which trapped.
+    #[inline(always)]
+    fn trap(place: &mut Option<Trap>, insn: u16, trap: Trap) -> End {
+        *place = Some(trap);
+        End::new(How::Trap, u64::from(insn))
+    }
+}
+
+/// The trap of a block that ended in one.
+fn trapped(trap: Option<Trap>) -> Stop {
+    trap.map_or(Stop::Budget, Stop::Trap)
 }
 
 impl Engine {
     /// Runs up to `budget` instructions, or fewer where a whole block would pass it, but at least one
     /// unless something stops it.
     pub fn run(&mut self, hart: &mut Hart, budget: u64) -> Stop {
+        let stop = self.run_blocks(hart, budget);
+        hart.retired_in_block = 0;
+        stop
+    }
+
+    fn run_blocks(&mut self, hart: &mut Hart, budget: u64) -> Stop {
         let mut left = budget;
+        let mut trap = None;
         loop {
+            hart.retired_in_block = 0;
             let mut context = Context::of(hart);
             let mut id = match self.cache.find(hart, hart.pc, context) {
                 Ok(id) => id,
@@ -39,66 +76,54 @@ impl Engine {
                 let block = self.cache.block(id);
                 let count = block.insts.len() as u64;
                 if count > left {
+                    hart.retired_in_block = 0;
                     if left < budget {
                         hart.pc = block.pc;
                         return Stop::Budget;
                     }
                     return self.run_part(hart, block.pc, context, left as usize);
                 }
-                let end = exec_block(hart, block);
-                let retired = match end {
-                    End::Trap(insn, _) | End::Early(insn) => u64::from(insn),
-                    _ => count,
-                };
-                hart.instret += retired;
-                hart.retired_in_block = 0;
-                left -= retired;
-                let context_after = block.context_after;
-                let pc_after = match end {
-                    End::Trap(insn, _) | End::Early(insn) => block.pc_of(insn),
-                    _ => 0,
-                };
-                self.cache.ran(id, retired as usize);
-                match end {
-                    End::Static(slot, pc) => {
-                        context = context_after;
-                        id = match self.cache.follow(id, slot) {
-                            Some(next) => next,
-                            None => match self.cache.find(hart, pc, context) {
-                                Ok(next) => {
-                                    self.cache.link(id, slot, next);
-                                    next
-                                }
-                                Err(trap) => {
-                                    hart.pc = pc;
-                                    return Stop::Trap(trap);
-                                }
-                            },
-                        };
+                let End { how, at } = exec_block(hart, block, &mut trap);
+                if matches!(how, How::Trap | How::Early) {
+                    hart.pc = block.pc_of(at as u16);
+                    hart.instret += at;
+                    left -= at;
+                    self.cache.ran(id, at as usize);
+                    if how == How::Trap {
+                        return trapped(trap);
                     }
-                    End::Computed(pc) => {
-                        context = context_after;
-                        id = match self.cache.jump(pc, context) {
-                            Some(next) => next,
-                            None => match self.cache.find(hart, pc, context) {
-                                Ok(next) => next,
-                                Err(trap) => {
-                                    hart.pc = pc;
-                                    return Stop::Trap(trap);
-                                }
-                            },
-                        };
+                    break;
+                }
+                hart.instret += count;
+                left -= count;
+                context = block.context_after;
+                let next = match how {
+                    How::Onwards => self.cache.passed(id, 0),
+                    How::Taken => self.cache.passed(id, 1),
+                    How::Computed => {
+                        self.cache.ran(id, count as usize);
+                        self.cache.jump(at, context)
                     }
-                    End::Anything => break,
-                    End::Trap(_, trap) => {
-                        hart.pc = pc_after;
-                        return Stop::Trap(trap);
-                    }
-                    End::Early(_) => {
-                        hart.pc = pc_after;
+                    _ => {
+                        self.cache.ran(id, count as usize);
                         break;
                     }
-                }
+                };
+                id = match next {
+                    Some(next) => next,
+                    None => match self.cache.find(hart, at, context) {
+                        Ok(next) => {
+                            if how != How::Computed {
+                                self.cache.link(id, usize::from(how == How::Taken), next);
+                            }
+                            next
+                        }
+                        Err(trap) => {
+                            hart.pc = at;
+                            return Stop::Trap(trap);
+                        }
+                    },
+                };
             }
             if std::mem::take(&mut hart.resync) || left == 0 {
                 return Stop::Budget;
@@ -116,24 +141,22 @@ impl Engine {
                 return Stop::Trap(trap);
             }
         };
-        let end = exec_block(hart, &block);
+        let mut trap = None;
+        let End { how, at } = exec_block(hart, &block, &mut trap);
         hart.retired_in_block = 0;
         hart.resync = false;
-        let retired = match end {
-            End::Trap(insn, _) | End::Early(insn) => usize::from(insn),
+        let retired = match how {
+            How::Trap | How::Early => at as usize,
             _ => block.insts.len(),
         };
         hart.instret += retired as u64;
         self.cache.ran_once(&block.insts[..retired]);
-        match end {
-            End::Trap(insn, _) | End::Early(insn) => hart.pc = block.pc_of(insn),
-            End::Static(_, pc) | End::Computed(pc) => hart.pc = pc,
-            End::Anything => {}
+        match how {
+            How::Trap | How::Early => hart.pc = block.pc_of(at as u16),
+            How::Onwards | How::Taken | How::Computed => hart.pc = at,
+            How::Anything => {}
         }
-        match end {
-            End::Trap(_, trap) => Stop::Trap(trap),
-            _ => Stop::Budget,
-        }
+        trapped(trap)
     }
 
     /// Executes one instruction; see [`Hart::log`] for what it did.
@@ -145,7 +168,7 @@ impl Engine {
 
 /// Runs a block from its start.
 #[inline(always)]
-fn exec_block(h: &mut Hart, block: &Block) -> End {
+fn exec_block(h: &mut Hart, block: &Block, trap: &mut Option<Trap>) -> End {
     for u in &block.uops {
         let a = h.x[u.rs1];
         let b = h.x[u.rs2];
@@ -215,45 +238,45 @@ fn exec_block(h: &mut Hart, block: &Block) -> End {
             Kind::AddUw => u64::from(a as u32).wrapping_add(b),
             Kind::Lb => match load::<u8>(h, u) {
                 Ok(v) => v as i8 as u64,
-                Err(t) => return End::Trap(u.insn, t),
+                Err(t) => return End::trap(trap, u.insn, t),
             },
             Kind::Lh => match load::<u16>(h, u) {
                 Ok(v) => v as i16 as u64,
-                Err(t) => return End::Trap(u.insn, t),
+                Err(t) => return End::trap(trap, u.insn, t),
             },
             Kind::Lw => match load::<u32>(h, u) {
                 Ok(v) => v as i32 as u64,
-                Err(t) => return End::Trap(u.insn, t),
+                Err(t) => return End::trap(trap, u.insn, t),
             },
             Kind::Ld => match load::<u64>(h, u) {
                 Ok(v) => v,
-                Err(t) => return End::Trap(u.insn, t),
+                Err(t) => return End::trap(trap, u.insn, t),
             },
             Kind::Lbu => match load::<u8>(h, u) {
                 Ok(v) => u64::from(v),
-                Err(t) => return End::Trap(u.insn, t),
+                Err(t) => return End::trap(trap, u.insn, t),
             },
             Kind::Lhu => match load::<u16>(h, u) {
                 Ok(v) => u64::from(v),
-                Err(t) => return End::Trap(u.insn, t),
+                Err(t) => return End::trap(trap, u.insn, t),
             },
             Kind::Lwu => match load::<u32>(h, u) {
                 Ok(v) => u64::from(v),
-                Err(t) => return End::Trap(u.insn, t),
+                Err(t) => return End::trap(trap, u.insn, t),
             },
-            Kind::Sb => match store(h, u, b as u8) {
+            Kind::Sb => match store(h, u, b as u8, trap) {
                 None => continue,
                 Some(end) => return end,
             },
-            Kind::Sh => match store(h, u, b as u16) {
+            Kind::Sh => match store(h, u, b as u16, trap) {
                 None => continue,
                 Some(end) => return end,
             },
-            Kind::Sw => match store(h, u, b as u32) {
+            Kind::Sw => match store(h, u, b as u32, trap) {
                 None => continue,
                 Some(end) => return end,
             },
-            Kind::Sd => match store(h, u, b) {
+            Kind::Sd => match store(h, u, b, trap) {
                 None => continue,
                 Some(end) => return end,
             },
@@ -262,31 +285,31 @@ fn exec_block(h: &mut Hart, block: &Block) -> End {
                     h.set_f(u.rd, fp::box_f32(v));
                     continue;
                 }
-                Err(t) => return End::Trap(u.insn, t),
+                Err(t) => return End::trap(trap, u.insn, t),
             },
             Kind::Fld => match load::<u64>(h, u) {
                 Ok(v) => {
                     h.set_f(u.rd, v);
                     continue;
                 }
-                Err(t) => return End::Trap(u.insn, t),
+                Err(t) => return End::trap(trap, u.insn, t),
             },
-            Kind::Fsw => match store(h, u, h.f[u.rs2] as u32) {
+            Kind::Fsw => match store(h, u, h.f[u.rs2] as u32, trap) {
                 None => continue,
                 Some(end) => return end,
             },
-            Kind::Fsd => match store(h, u, h.f[u.rs2]) {
+            Kind::Fsd => match store(h, u, h.f[u.rs2], trap) {
                 None => continue,
                 Some(end) => return end,
             },
             Kind::Call => {
                 h.retired_in_block = u32::from(u.insn);
                 let inst = &block.insts[usize::from(u.insn)].1;
-                if let Err(trap) = block.calls[usize::from(u.idx)](h, inst) {
-                    return End::Trap(u.insn, trap);
+                if let Err(t) = block.calls[usize::from(u.idx)](h, inst) {
+                    return End::trap(trap, u.insn, t);
                 }
                 if h.resync {
-                    return End::Early(u.insn + 1);
+                    return End::new(How::Early, u64::from(u.insn) + 1);
                 }
                 continue;
             }
@@ -295,31 +318,42 @@ fn exec_block(h: &mut Hart, block: &Block) -> End {
                 h.pc = block.pc_of(u.insn);
                 h.next_pc = block.pc_of(u.insn + 1);
                 let inst = &block.insts[usize::from(u.insn)].1;
-                if let Err(trap) = block.calls[usize::from(u.idx)](h, inst) {
-                    return End::Trap(u.insn, trap);
+                if let Err(t) = block.calls[usize::from(u.idx)](h, inst) {
+                    return End::trap(trap, u.insn, t);
                 }
                 h.pc = h.next_pc;
-                return End::Anything;
+                return End::new(How::Anything, 0);
+            }
+            Kind::Lanes => {
+                let vinst = &block.vectors[usize::from(u.idx)];
+                if vinst.run_quickly(h) {
+                    continue;
+                }
+                h.retired_in_block = u32::from(u.insn);
+                if let Err(t) = (vinst.run)(h, vinst) {
+                    return End::trap(trap, u.insn, t);
+                }
+                continue;
             }
             Kind::Vector => {
                 h.retired_in_block = u32::from(u.insn);
                 let vinst = &block.vectors[usize::from(u.idx)];
-                if let Err(trap) = (vinst.run)(h, vinst) {
-                    return End::Trap(u.insn, trap);
+                if let Err(t) = (vinst.run)(h, vinst) {
+                    return End::trap(trap, u.insn, t);
                 }
                 if h.resync {
-                    return End::Early(u.insn + 1);
+                    return End::new(How::Early, u64::from(u.insn) + 1);
                 }
                 continue;
             }
             Kind::VectorEnd => {
                 h.retired_in_block = u32::from(u.insn);
                 let vinst = &block.vectors[usize::from(u.idx)];
-                if let Err(trap) = (vinst.run)(h, vinst) {
-                    return End::Trap(u.insn, trap);
+                if let Err(t) = (vinst.run)(h, vinst) {
+                    return End::trap(trap, u.insn, t);
                 }
                 h.pc = block.pc_of(u.insn + 1);
-                return End::Anything;
+                return End::new(How::Anything, 0);
             }
             Kind::Beq => return branch(block, u, a == b),
             Kind::Bne => return branch(block, u, a != b),
@@ -329,14 +363,14 @@ fn exec_block(h: &mut Hart, block: &Block) -> End {
             Kind::Bgeu => return branch(block, u, a >= b),
             Kind::Jal => {
                 h.x[u.rd] = block.end_pc();
-                return End::Static(1, imm);
+                return End::new(How::Taken, imm);
             }
             Kind::Jalr => {
                 h.x[u.rd] = block.end_pc();
-                return End::Computed(a.wrapping_add(imm) & !1);
+                return End::new(How::Computed, a.wrapping_add(imm) & !1);
             }
-            Kind::Continue => return End::Static(0, block.end_pc()),
-            Kind::Fault => return End::Trap(u.insn, block.faults[usize::from(u.idx)]),
+            Kind::Continue => return End::new(How::Onwards, block.end_pc()),
+            Kind::Fault => return End::trap(trap, u.insn, block.faults[usize::from(u.idx)]),
         };
         h.x[u.rd] = value;
     }
@@ -361,23 +395,20 @@ fn load<T: Scalar>(h: &mut Hart, u: &Uop) -> Exec<T> {
 
 /// `None` when execution goes on.
 #[inline(always)]
-fn store<T: Scalar>(h: &mut Hart, u: &Uop, value: T) -> Option<End> {
+fn store<T: Scalar>(h: &mut Hart, u: &Uop, value: T, trap: &mut Option<Trap>) -> Option<End> {
     let va = h.x[u.rs1].wrapping_add(u.imm as u64);
-    let stored = match h.store_remembered(va, value) {
-        Some(()) => Ok(()),
-        None => {
-            h.retired_in_block = u32::from(u.insn);
-            h.store_slow(va, T::SIZE, value.to_u64())
-        }
-    };
-    match stored {
+    if h.store_remembered(va, value).is_some() {
+        return None;
+    }
+    h.retired_in_block = u32::from(u.insn);
+    match h.store_slow(va, T::SIZE, value.to_u64()) {
         Ok(()) if !h.resync => None,
-        Ok(()) => Some(End::Early(u.insn + 1)),
-        Err(trap) => Some(End::Trap(u.insn, trap)),
+        Ok(()) => Some(End::new(How::Early, u64::from(u.insn) + 1)),
+        Err(t) => Some(End::trap(trap, u.insn, t)),
     }
 }
 
 #[inline(always)]
 fn branch(block: &Block, u: &Uop, taken: bool) -> End {
-    if taken { End::Static(1, u.imm as u64) } else { End::Static(0, block.end_pc()) }
+    if taken { End::new(How::Taken, u.imm as u64) } else { End::new(How::Onwards, block.end_pc()) }
 }

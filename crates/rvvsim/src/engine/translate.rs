@@ -218,6 +218,7 @@ impl Builder {
             Ok(vinst) => vinst,
             Err(why) => return self.fault(i, Trap::illegal(i.raw, why)),
         };
+        let kind = if vinst.may_be_quick() { Kind::Lanes } else { Kind::Vector };
         self.vectors.push(vinst);
         let idx = self.vectors.len() - 1;
         if i.op.class() == Class::VectorConfig {
@@ -229,7 +230,7 @@ impl Builder {
                 }
             }
         }
-        self.push(Kind::Vector, i, idx, 0);
+        self.push(kind, i, idx, 0);
         true
     }
 

@@ -75,6 +75,8 @@ pub enum Kind {
     Call,
     /// Calls the scalar handler `calls[idx]`; the block ends and `hart.next_pc` says where to go.
     CallEnd,
+    /// Runs the vector instruction `vectors[idx]`, which computes elements and may be quick; execution goes on.
+    Lanes,
     /// Calls the vector instruction `vectors[idx]`; execution goes on.
     Vector,
     /// The same, but the block ends: `vsetvl`, after which `vtype` is not known.

@@ -2,221 +2,26 @@
 //! active, and how results reach the active ones (manual, section "Prestart, Active, Inactive, Body, and Tail
 //! Element Definitions").
 //!
-//! Kernels see a few elements at a time, as arrays: the loops over them have constant length, which the
-//! compiler turns into SIMD. All operands of such a block are read before any result is written, and blocks go
-//! upwards, so that every overlap of operands the manual allows comes out as if done element by element.
+//! A kernel computes many elements at a time ([`lanes`](super::lanes)). Where all of them are active their results go
+//! straight to the registers; else to a place beside them, and from there to the active ones. All operands of a block
+//! are read before any of its results is written, and blocks go upwards, so that every overlap of operands the
+//! manual allows comes out as if done element by element.
 
 use super::element::Element;
+use super::lanes::{Lanes, PART_A, PART_B, PART_D, PART_OUT, call};
 use super::policy::Policy;
 use super::{VInst, VectorState};
 use crate::Hart;
 use crate::mem::Scalar;
 use crate::trap::{Exec, Trap};
-use std::marker::PhantomData;
 
-/// Bytes after the last register, so that a block may be read past the end of a group.
-pub(super) const SLACK: usize = 512;
-
-/// Where an operand's elements come from.
-pub trait Source: Copy {
-    /// The element.
-    type T: Element;
-    /// The elements `first..first + N`. Those past the group are of no meaning.
-    fn lanes<const N: usize>(self, regs: &[u8], first: usize) -> [Self::T; N];
-}
-
-/// A vector register group.
-pub struct Group<T> {
-    at: usize,
-    element: PhantomData<T>,
-}
-
-impl<T> Group<T> {
-    /// The group whose first byte is at `at` of the register file.
-    #[inline(always)]
-    pub fn new(at: u32) -> Self {
-        Group { at: at as usize, element: PhantomData }
-    }
-}
-
-impl<T> Clone for Group<T> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Group<T> {}
-
-impl<T: Element> Source for Group<T> {
-    type T = T;
-
-    #[inline(always)]
-    fn lanes<const N: usize>(self, regs: &[u8], first: usize) -> [T; N] {
-        read_lanes(&regs[self.at + first * T::SIZE..][..N * T::SIZE])
-    }
-}
-
-/// A scalar, for every element.
-#[derive(Clone, Copy)]
-pub struct Splat<T>(pub T);
-
-impl<T: Element> Source for Splat<T> {
-    type T = T;
-
-    #[inline(always)]
-    fn lanes<const N: usize>(self, _regs: &[u8], _first: usize) -> [T; N] {
-        [self.0; N]
-    }
-}
-
-/// `v0.mask[i]` as 0 or 1: a carry or borrow in.
-#[derive(Clone, Copy)]
-pub struct Carry<T>(pub PhantomData<T>);
-
-impl<T: Element> Source for Carry<T> {
-    type T = T;
-
-    #[inline(always)]
-    fn lanes<const N: usize>(self, regs: &[u8], first: usize) -> [T; N] {
-        select(mask_bits::<N>(regs, first), &[T::BIT[0]; N], &[T::ZERO; N])
-    }
-}
-
-/// Each element's index.
-#[derive(Clone, Copy)]
-pub struct Index<T>(pub PhantomData<T>);
-
-impl<T: Element> Source for Index<T> {
-    type T = T;
-
-    #[inline(always)]
-    fn lanes<const N: usize>(self, _regs: &[u8], first: usize) -> [T; N] {
-        let mut lanes = [T::ZERO; N];
-        for (i, lane) in lanes.iter_mut().enumerate() {
-            *lane = T::from_u64((first + i) as u64);
-        }
-        lanes
-    }
-}
-
-/// What an instruction computes, some elements at a time.
+/// What an instruction computes that needs more than its operands' lanes, some elements at a time.
 pub trait Kernel {
     /// The element of the result.
     type D: Element;
-    /// Whether several elements at once are faster than one at a time.
-    const SIMD: bool = true;
     /// The elements `first..first + N` of the result. Only those of the bits of `active` count, and only for
     /// those may there be side effects.
     fn block<const N: usize>(&mut self, regs: &[u8], first: usize, active: u64) -> [Self::D; N];
-}
-
-/// A kernel without side effects: it may compute inactive elements, which are then thrown away.
-pub struct Map<S, F>(pub S, pub F);
-
-/// A kernel with side effects: it computes the active elements only.
-pub struct Each<S, F>(pub S, pub F);
-
-/// Kernels of one, two and three operands, given as a tuple of sources.
-macro_rules! kernels {
-    ($(($($s:ident $lanes:ident),+);)*) => {$(
-        impl<$($s: Source,)+ D: Element, F: Fn($($s::T),+) -> D> Kernel for Map<($($s,)+), F> {
-            type D = D;
-
-            #[inline(always)]
-            #[allow(non_snake_case)]
-            fn block<const N: usize>(&mut self, regs: &[u8], first: usize, _active: u64) -> [D; N] {
-                let ($($s,)+) = self.0;
-                $(let $lanes = $s.lanes::<N>(regs, first);)+
-                let mut result = [D::ZERO; N];
-                for i in 0..N {
-                    result[i] = (self.1)($($lanes[i]),+);
-                }
-                result
-            }
-        }
-
-        impl<$($s: Source,)+ D: Element, F: FnMut($($s::T),+) -> D> Kernel for Each<($($s,)+), F> {
-            type D = D;
-            const SIMD: bool = false;
-
-            #[inline(always)]
-            #[allow(non_snake_case)]
-            fn block<const N: usize>(&mut self, regs: &[u8], first: usize, active: u64) -> [D; N] {
-                let ($($s,)+) = self.0;
-                $(let $lanes = $s.lanes::<N>(regs, first);)+
-                let mut result = [D::ZERO; N];
-                for i in 0..N {
-                    if active >> i & 1 != 0 {
-                        result[i] = (self.1)($($lanes[i]),+);
-                    }
-                }
-                result
-            }
-        }
-    )*};
-}
-
-kernels! {
-    (A a);
-    (A a, B b);
-    (A a, B b, C c);
-}
-
-/// What an instruction with a mask result computes, some elements at a time.
-pub trait Test {
-    /// The element of the widest operand.
-    type T: Element;
-    /// Whether several elements at once are faster than one at a time.
-    const SIMD: bool = true;
-    /// Bit `i` is the result for element `first + i`; see [`Kernel::block`].
-    fn block<const N: usize>(&mut self, regs: &[u8], first: usize, active: u64) -> u64;
-}
-
-macro_rules! tests {
-    ($(($s0:ident $lanes0:ident $(, $s:ident $lanes:ident)*);)*) => {$(
-        impl<$s0: Source, $($s: Source,)* F: Fn($s0::T $(, $s::T)*) -> bool> Test for Map<($s0, $($s,)*), F> {
-            type T = $s0::T;
-
-            #[inline(always)]
-            #[allow(non_snake_case)]
-            fn block<const N: usize>(&mut self, regs: &[u8], first: usize, _active: u64) -> u64 {
-                let ($s0, $($s,)*) = self.0;
-                let $lanes0 = $s0.lanes::<N>(regs, first);
-                $(let $lanes = $s.lanes::<N>(regs, first);)*
-                let mut result = [0; N];
-                for i in 0..N {
-                    result[i] = u8::from((self.1)($lanes0[i] $(, $lanes[i])*));
-                }
-                pack(&result)
-            }
-        }
-
-        impl<$s0: Source, $($s: Source,)* F: FnMut($s0::T $(, $s::T)*) -> bool> Test for Each<($s0, $($s,)*), F> {
-            type T = $s0::T;
-            const SIMD: bool = false;
-
-            #[inline(always)]
-            #[allow(non_snake_case)]
-            fn block<const N: usize>(&mut self, regs: &[u8], first: usize, active: u64) -> u64 {
-                let ($s0, $($s,)*) = self.0;
-                let $lanes0 = $s0.lanes::<N>(regs, first);
-                $(let $lanes = $s.lanes::<N>(regs, first);)*
-                let mut result = 0;
-                for i in 0..N {
-                    if active >> i & 1 != 0 {
-                        result |= u64::from((self.1)($lanes0[i] $(, $lanes[i])*)) << i;
-                    }
-                }
-                result
-            }
-        }
-    )*};
-}
-
-tests! {
-    (A a, B b);
-    (A a, B b, C c);
 }
 
 /// Reads consecutive elements.
@@ -234,6 +39,28 @@ pub(super) fn read_lanes<T: Element, const N: usize>(bytes: &[u8]) -> [T; N] {
 pub(super) fn write_lanes<T: Element, const N: usize>(bytes: &mut [u8], lanes: &[T; N]) {
     for (lane, bytes) in lanes.iter().zip(bytes.chunks_exact_mut(T::SIZE)) {
         lane.write(bytes);
+    }
+}
+
+/// Reads one element of `size` bytes.
+#[inline(always)]
+pub(super) fn read_element(bytes: &[u8], size: usize) -> u64 {
+    match size {
+        1 => u64::from(bytes[0]),
+        2 => u64::from(u16::read(bytes)),
+        4 => u64::from(u32::read(bytes)),
+        _ => u64::read(bytes),
+    }
+}
+
+/// Writes one element of `size` bytes.
+#[inline(always)]
+pub(super) fn write_element(bytes: &mut [u8], size: usize, value: u64) {
+    match size {
+        1 => bytes[0] = value as u8,
+        2 => (value as u16).write(bytes),
+        4 => (value as u32).write(bytes),
+        _ => value.write(bytes),
     }
 }
 
@@ -257,7 +84,7 @@ pub(super) fn select<T: Element, const N: usize>(bits: u64, yes: &[T; N], no: &[
 
 /// The low bits of the lanes, which are 0 or 1, as a mask.
 #[inline(always)]
-fn pack<const N: usize>(lanes: &[u8; N]) -> u64 {
+pub(super) fn pack<const N: usize>(lanes: &[u8; N]) -> u64 {
     let mut bits = 0;
     if N.is_multiple_of(8) {
         for (i, eight) in lanes.chunks_exact(8).enumerate() {
@@ -281,7 +108,7 @@ pub(super) fn low_bits(n: usize) -> u64 {
 
 /// The bits of elements `first..first + n` that are in the body.
 #[inline(always)]
-fn body_bits(first: usize, n: usize, vstart: usize, vl: usize) -> u64 {
+pub(super) fn body_bits(first: usize, n: usize, vstart: usize, vl: usize) -> u64 {
     low_bits(n.min(vl - first)) & !low_bits(vstart.saturating_sub(first))
 }
 
@@ -307,6 +134,36 @@ pub(super) fn register_bits<const N: usize>(regs: &[u8], at: usize, first: usize
         u64::from(u32::read(&regs[from..])) & low_bits(N)
     } else {
         u64::from(regs[from] >> (first % 8)) & low_bits(N)
+    }
+}
+
+/// `v0.mask[first..first + n]`, of at most 16 elements, whatever `first` is.
+#[inline(always)]
+pub(super) fn unaligned_mask_bits(regs: &[u8], first: usize, n: usize) -> u64 {
+    u64::from(u32::read(&regs[first / 8..]) >> (first % 8)) & low_bits(n)
+}
+
+/// Copies the elements whose bits are set: 16 bytes of them, or fewer.
+#[inline(always)]
+pub(super) fn copy_active<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
+    #[inline(always)]
+    fn blend<T: Element, const N: usize>(to: &mut [u8], from: &[u8], bits: u64) {
+        let merged = select(bits, &read_lanes::<T, N>(from), &read_lanes::<T, N>(to));
+        write_lanes(to, &merged);
+    }
+    if to.len() == 16 && from.len() == 16 {
+        match T::SIZE {
+            1 => blend::<T, 16>(to, from, bits),
+            2 => blend::<T, 8>(to, from, bits),
+            4 => blend::<T, 4>(to, from, bits),
+            _ => blend::<T, 2>(to, from, bits),
+        }
+        return;
+    }
+    for (i, (to, from)) in to.chunks_exact_mut(T::SIZE).zip(from.chunks_exact(T::SIZE)).enumerate() {
+        if bits >> i & 1 != 0 {
+            to.copy_from_slice(from);
+        }
     }
 }
 
@@ -361,10 +218,10 @@ pub(super) fn write_group<K: Kernel>(v: &mut VectorState, vi: &VInst, kernel: &m
         return;
     }
     match K::D::SIZE {
-        1 => write_body::<K, 64, 16>(v, vi, kernel, vstart, vl),
-        2 => write_body::<K, 32, 8>(v, vi, kernel, vstart, vl),
-        4 => write_body::<K, 16, 4>(v, vi, kernel, vstart, vl),
-        _ => write_body::<K, 8, 2>(v, vi, kernel, vstart, vl),
+        1 => write_body::<K, 16>(v, vi, kernel, vstart, vl),
+        2 => write_body::<K, 8>(v, vi, kernel, vstart, vl),
+        4 => write_body::<K, 4>(v, vi, kernel, vstart, vl),
+        _ => write_body::<K, 2>(v, vi, kernel, vstart, vl),
     }
     treat_rest(v, vi, K::D::SIZE, vstart, vl);
 }
@@ -381,114 +238,234 @@ pub(super) fn treat_rest(v: &mut VectorState, vi: &VInst, size: usize, vstart: u
 }
 
 #[inline(always)]
-fn write_body<K: Kernel, const BIG: usize, const SMALL: usize>(
+fn write_body<K: Kernel, const N: usize>(
     v: &mut VectorState,
     vi: &VInst,
     kernel: &mut K,
     vstart: usize,
     vl: usize,
 ) {
-    if !K::SIMD {
-        for i in vstart..vl {
-            if !vi.masked || mask_bit(&v.regs, i) {
-                write_block::<K, 1>(&mut v.regs, vi, kernel, i);
+    let mut first = vstart - vstart % N;
+    while first < vl {
+        let mut active = body_bits(first, N, vstart, vl);
+        if vi.masked {
+            active &= mask_bits::<N>(&v.regs, first);
+        }
+        if active != 0 {
+            let mut new = kernel.block::<N>(&v.regs, first, active);
+            let to = &mut v.regs[vi.vd as usize + first * K::D::SIZE..][..N * K::D::SIZE];
+            if active != low_bits(N) {
+                new = select(active, &new, &read_lanes(to));
+            }
+            write_lanes(to, &new);
+        }
+        first += N;
+    }
+}
+
+/// Puts the scalar operand of an instruction in its place: see [`Lanes::scalar`].
+#[inline(always)]
+pub(super) fn put_scalar(v: &mut VectorState, vi: &VInst, scalar: u64) {
+    let word = match vi.work.sizes[2] {
+        1 => u64::from(scalar as u8) * 0x0101_0101_0101_0101,
+        2 => u64::from(scalar as u16) * 0x0001_0001_0001_0001,
+        4 => u64::from(scalar as u32) * 0x0000_0001_0000_0001,
+        _ => scalar,
+    };
+    write_lanes(&mut v.regs[vi.lanes.b..][..64], &[word; 8]);
+}
+
+/// What a kernel wants to see of elements that are not active, and where its third operand is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// Whatever there is: their results are thrown away.
+    Pure,
+    /// Zeroes, with which nothing happens.
+    Effects,
+    /// Whatever there is; the third operand is `v0.mask`, as zeroes and ones.
+    Carry,
+    /// No kernel at all: `v0.mask` chooses between the operands.
+    Merge,
+}
+
+/// Computes the elements of a group. The answer is the or of the kernel's answers.
+#[inline(always)]
+pub(super) fn map(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8) -> u64 {
+    let (vstart, vl) = (v.vstart as usize, vl(v, vi));
+    if vstart >= vl {
+        return 0;
+    }
+    let size = usize::from(vi.work.sizes[0]);
+    let mut answer = 0;
+    let mut first = vstart;
+    if vstart == 0 && !vi.masked && !matches!(kind, Kind::Carry | Kind::Merge) {
+        // Whole blocks of 16 bytes.
+        first = vl & !((16 >> size.trailing_zeros()) - 1);
+        if first != 0 {
+            answer = call(vi.kernel, &mut v.regs, &vi.lanes, first, mode);
+        }
+    }
+    if first < vl {
+        answer |= map_parts(v, vi, kind, mode, first, vl);
+    }
+    treat_rest(v, vi, size, vstart, vl);
+    answer
+}
+
+/// Computes the active ones of the elements `from..vl`, at most 64 bytes of them at a time.
+#[inline(never)]
+fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8, from: usize, vl: usize) -> u64 {
+    let lanes = vi.lanes;
+    let [sd, sa, sb] = vi.work.sizes.map(usize::from);
+    let chunk = 64 >> sd.trailing_zeros();
+    let beside = 32 * v.vlenb;
+    let mut answer = 0;
+    let mut first = from & !(chunk - 1);
+    while first < vl {
+        let mask = u64::read(&v.regs[first / 8..]);
+        let mut active = body_bits(first, chunk, from, vl);
+        if vi.masked {
+            active &= mask;
+        }
+        if active != 0 {
+            let to = lanes.out + first * sd;
+            let all = active == low_bits(chunk);
+            let count = chunk.min(vl - first);
+            let mut part = Lanes {
+                out: if all { to } else { beside + PART_OUT },
+                a: lanes.a + first * sa,
+                b: lanes.b_at(first, sb),
+                d: lanes.d + first * sd,
+                ..lanes
+            };
+            if kind == Kind::Carry {
+                part.d = beside + PART_D;
+                spread(&mut v.regs[part.d..], sd, mask);
+            }
+            if kind == Kind::Effects && !all {
+                part.a = blank(&mut v.regs, part.a, beside + PART_A, sa, chunk, active, 0);
+                part.b = blank(&mut v.regs, part.b, beside + PART_B, sb, chunk, active, 0);
+                part.scalar = false;
+            }
+            if kind == Kind::Merge {
+                choose(&mut v.regs, &part, sd, mask, count * sd);
+            } else {
+                answer |= call(vi.kernel, &mut v.regs, &part, count, mode);
+            }
+            if !all {
+                merge(&mut v.regs, to, part.out, sd, active, count * sd);
             }
         }
-        return;
+        first += chunk;
     }
-    let mut first = vstart - vstart % SMALL;
-    if vstart == 0 && !vi.masked {
-        while first + BIG <= vl {
-            write_block::<K, BIG>(&mut v.regs, vi, kernel, first);
-            first += BIG;
-        }
+    answer
+}
+
+/// The bits of a mask as 64 bytes of elements that are 0 or 1.
+fn spread(to: &mut [u8], size: usize, bits: u64) {
+    #[inline(always)]
+    fn spread<T: Element, const N: usize>(to: &mut [u8], bits: u64) {
+        write_lanes(&mut to[..64], &select(bits, &[T::BIT[0]; N], &[T::ZERO; N]));
     }
-    while first < vl {
-        let mut active = body_bits(first, SMALL, vstart, vl);
-        if vi.masked {
-            active &= mask_bits::<SMALL>(&v.regs, first);
-        }
-        if active == low_bits(SMALL) {
-            write_block::<K, SMALL>(&mut v.regs, vi, kernel, first);
-        } else if active != 0 {
-            write_active::<K, SMALL>(&mut v.regs, vi, kernel, first, active);
-        }
-        first += SMALL;
+    match size {
+        1 => spread::<u8, 64>(to, bits),
+        2 => spread::<u16, 32>(to, bits),
+        4 => spread::<u32, 16>(to, bits),
+        _ => spread::<u64, 8>(to, bits),
     }
 }
 
-/// A block of active elements.
-#[inline(always)]
-fn write_block<K: Kernel, const N: usize>(regs: &mut [u8], vi: &VInst, kernel: &mut K, first: usize) {
-    let new = kernel.block::<N>(regs, first, low_bits(N));
-    write_lanes(&mut regs[vi.vd as usize + first * K::D::SIZE..][..N * K::D::SIZE], &new);
-}
-
-/// A block of which some elements are active.
-#[inline(always)]
-fn write_active<K: Kernel, const N: usize>(
+/// Copies `count` elements (128 bytes at most), but `value` for those that are not active; where to.
+pub(super) fn blank(
     regs: &mut [u8],
-    vi: &VInst,
-    kernel: &mut K,
-    first: usize,
+    from: usize,
+    to: usize,
+    size: usize,
+    count: usize,
     active: u64,
-) {
-    let new = kernel.block::<N>(regs, first, active);
-    let to = &mut regs[vi.vd as usize + first * K::D::SIZE..][..N * K::D::SIZE];
-    let old = read_lanes(to);
-    write_lanes(to, &select(active, &new, &old));
+    value: u64,
+) -> usize {
+    #[inline(always)]
+    fn blank<T: Element, const N: usize>(regs: &mut [u8], from: usize, to: usize, active: u64, value: u64) {
+        let lanes: [T; N] = read_lanes(&regs[from..][..64]);
+        write_lanes(&mut regs[to..][..64], &select(active, &lanes, &[T::from_u64(value); N]));
+    }
+    let per = 64 >> size.trailing_zeros();
+    let mut i = 0;
+    while i < count {
+        let (from, to, active) = (from + i * size, to + i * size, active >> i);
+        match size {
+            1 => blank::<u8, 64>(regs, from, to, active, value),
+            2 => blank::<u16, 32>(regs, from, to, active, value),
+            4 => blank::<u32, 16>(regs, from, to, active, value),
+            _ => blank::<u64, 8>(regs, from, to, active, value),
+        }
+        i += per;
+    }
+    to
 }
 
-/// Runs an instruction whose result is a mask register.
+/// Copies the active ones of `bytes` bytes (64 at most) of elements.
 #[inline(always)]
-pub(super) fn write_mask<K: Test>(v: &mut VectorState, vi: &VInst, test: &mut K) {
+pub(super) fn merge(regs: &mut [u8], to: usize, from: usize, size: usize, active: u64, bytes: usize) {
+    choose(regs, &Lanes { out: to, a: to, b: from, ..super::NO_LANES }, size, active, bytes);
+}
+
+/// For `bytes` bytes (64 at most) of elements, those of `b` where the bit is set and those of `a` where it is not.
+fn choose(regs: &mut [u8], lanes: &Lanes, size: usize, bits: u64, bytes: usize) {
+    #[inline(always)]
+    fn choose<T: Element, const N: usize>(regs: &mut [u8], lanes: &Lanes, bits: u64) {
+        let a: [T; N] = read_lanes(&regs[lanes.a..][..N * T::SIZE]);
+        let b: [T; N] = read_lanes(&regs[lanes.b..][..N * T::SIZE]);
+        write_lanes(&mut regs[lanes.out..][..N * T::SIZE], &select(bits, &b, &a));
+    }
+    match (size, bytes <= 16) {
+        (1, true) => choose::<u8, 16>(regs, lanes, bits),
+        (2, true) => choose::<u16, 8>(regs, lanes, bits),
+        (4, true) => choose::<u32, 4>(regs, lanes, bits),
+        (_, true) => choose::<u64, 2>(regs, lanes, bits),
+        (1, false) => choose::<u8, 64>(regs, lanes, bits),
+        (2, false) => choose::<u16, 32>(regs, lanes, bits),
+        (4, false) => choose::<u32, 16>(regs, lanes, bits),
+        (_, false) => choose::<u64, 8>(regs, lanes, bits),
+    }
+}
+
+/// Computes the elements of a mask register.
+fn test(v: &mut VectorState, vi: &VInst, kind: Kind, _mode: u8) {
+    let lanes = vi.lanes;
     let (vstart, vl) = (v.vstart as usize, vl(v, vi));
     if vstart >= vl {
         return;
     }
-    match K::T::SIZE {
-        1 => write_mask_body::<K, 64, 16>(v, vi, test, vstart, vl),
-        2 => write_mask_body::<K, 32, 8>(v, vi, test, vstart, vl),
-        4 => write_mask_body::<K, 16, 4>(v, vi, test, vstart, vl),
-        _ => write_mask_body::<K, 8, 2>(v, vi, test, vstart, vl),
-    }
-    v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
-}
-
-#[inline(always)]
-fn write_mask_body<K: Test, const BIG: usize, const SMALL: usize>(
-    v: &mut VectorState,
-    vi: &VInst,
-    test: &mut K,
-    vstart: usize,
-    vl: usize,
-) {
+    let size = usize::from(vi.work.sizes[0]);
+    // With a third operand, as many at a time as there is place for it.
+    let step = if kind == Kind::Carry { 64 >> size.trailing_zeros() } else { 64 };
     // A word of the result at a time: vd may be v0, or the first register of a source.
     let mut word = vstart - vstart % 64;
     while word < vl {
+        let mask = u64::read(&v.regs[word / 8..]);
         let body = body_bits(word, 64, vstart, vl);
-        let active = if vi.masked { body & mask_bits::<64>(&v.regs, word) } else { body };
-        let count = (vl - word).min(64);
+        let active = if vi.masked { body & mask } else { body };
         let mut bits = 0;
         let mut i = 0;
-        while !K::SIMD && i < count {
-            bits |= test.block::<1>(&v.regs, word + i, active >> i & 1) << i;
-            i += 1;
-        }
-        while i + BIG <= count {
-            bits |= test.block::<BIG>(&v.regs, word + i, active >> i & low_bits(BIG)) << i;
-            i += BIG;
-        }
-        while i < count {
-            bits |= test.block::<SMALL>(&v.regs, word + i, active >> i & low_bits(SMALL)) << i;
-            i += SMALL;
+        while i < 64 && word + i < vl {
+            let first = word + i;
+            let mut part = Lanes { a: lanes.a + first * size, b: lanes.b_at(first, size), ..lanes };
+            if kind == Kind::Carry {
+                part.d = 32 * v.vlenb + PART_D;
+                spread(&mut v.regs[part.d..], size, mask >> i);
+            }
+            bits |= call(vi.kernel, &mut v.regs, &part, step.min(vl - first), 0) << i;
+            i += step;
         }
         write_mask_word(v, vi, word, bits, active, body & !active);
         word += 64;
     }
+    v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
 }
 
-/// Writes 64 elements of a mask register from `first`: `bits` where `active`, and the policy where `inactive`.
+/// Writes 64 elements of a mask register: `bits` to the active ones, the policy to the inactive ones.
 #[inline(always)]
 pub(super) fn write_mask_word(
     v: &mut VectorState,
@@ -514,7 +491,7 @@ pub(super) fn write_mask_word(
     (old & !active | bits & active | ones).write(&mut v.regs[at..]);
 }
 
-/// A whole instruction with a vector register group as its result.
+/// A whole instruction whose elements a [`Kernel`] computes.
 ///
 /// # Errors
 /// An illegal instruction if `vstart` is reserved.
@@ -526,14 +503,44 @@ pub(super) fn run_group<K: Kernel>(hart: &mut Hart, vi: &VInst, mut kernel: K) -
     Ok(())
 }
 
-/// A whole instruction with a mask register as its result.
-///
-/// # Errors
-/// An illegal instruction if `vstart` is reserved.
-#[inline(always)]
-pub(super) fn run_mask<K: Test>(hart: &mut Hart, vi: &VInst, mut test: K) -> Exec {
-    begin(hart, vi)?;
-    write_mask(&mut hart.v, vi, &mut test);
-    end(hart);
-    Ok(())
+/// Whole instructions by the form of their operands and results.
+macro_rules! forms {
+    ($($(#[$doc:meta])* $name:ident: $what:ident, $operands:ident, $kind:ident;)*) => {$(
+        $(#[$doc])*
+        pub(super) fn $name(hart: &mut Hart, vi: &VInst) -> Exec {
+            begin(hart, vi)?;
+            forms!(@ $operands hart, vi);
+            $what(&mut hart.v, vi, Kind::$kind, 0);
+            end(hart);
+            Ok(())
+        }
+    )*};
+    (@ vector $hart:ident, $vi:ident) => {};
+    (@ scalar $hart:ident, $vi:ident) => {
+        let scalar = $vi.scalar($hart);
+        put_scalar(&mut $hart.v, $vi, scalar);
+    };
+}
+
+forms! {
+    /// `vd[i] = op(vs2[i], vs1[i], vd[i])`, or fewer operands.
+    vv: map, vector, Pure;
+    /// `vd[i] = op(vs2[i], scalar, vd[i])`, or fewer operands.
+    vx: map, scalar, Pure;
+    /// `vd[i] = op(vs2[i], vs1[i], v0.mask[i])`.
+    vvm: map, vector, Carry;
+    /// `vd[i] = op(vs2[i], scalar, v0.mask[i])`.
+    vxm: map, scalar, Carry;
+    /// `vd[i] = v0.mask[i] ? vs1[i] : vs2[i]`.
+    merge_vv: map, vector, Merge;
+    /// `vd[i] = v0.mask[i] ? scalar : vs2[i]`.
+    merge_vx: map, scalar, Merge;
+    /// `vd.mask[i] = op(vs2[i], vs1[i])`.
+    mvv: test, vector, Pure;
+    /// `vd.mask[i] = op(vs2[i], scalar)`.
+    mvx: test, scalar, Pure;
+    /// `vd.mask[i] = op(vs2[i], vs1[i], v0.mask[i])`.
+    mvvm: test, vector, Carry;
+    /// `vd.mask[i] = op(vs2[i], scalar, v0.mask[i])`.
+    mvxm: test, scalar, Carry;
 }

@@ -2,7 +2,7 @@
 
 use super::body::log_csr;
 use super::policy::{Policy, mix};
-use super::{Run, VInst};
+use super::{NO_LANES, NO_WORK, Quick, Run, VInst};
 use crate::Hart;
 use crate::config::{Config, VlChoice, VsetvlX0};
 use crate::trap::Exec;
@@ -51,6 +51,11 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
             Op::Vsetivli => vsetivli,
             _ => vsetvli,
         },
+        kernel: NO_WORK.kernels.pick(),
+        work: &NO_WORK,
+        lanes: NO_LANES,
+        plain: false,
+        quick: Quick::No,
         vd: 0,
         vs1: 0,
         vs2: 0,

@@ -1,5 +1,6 @@
 //! Elements: the unsigned integers that hold them, and operations on them written once for every width.
 
+use super::lanes::{Step, big_steps, small_steps};
 use crate::mem::Scalar;
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -29,6 +30,9 @@ pub trait Element:
     fn sext(self) -> u64;
     /// A byte of a mask register, zero-extended.
     fn from_mask_byte(byte: u8) -> Self;
+    /// Takes steps through `count` elements of this width: on a better host 64 bytes at a time while there are as
+    /// many, then 16.
+    fn steps<S: Step, const BETTER: bool>(step: &mut S, count: usize) -> usize;
 }
 
 macro_rules! element {
@@ -57,6 +61,12 @@ macro_rules! element {
             #[inline(always)]
             fn from_mask_byte(byte: u8) -> Self {
                 <$u>::from(byte)
+            }
+
+            #[inline(always)]
+            fn steps<S: Step, const BETTER: bool>(step: &mut S, count: usize) -> usize {
+                let big = if BETTER { big_steps::<S, { 64 / size_of::<$u>() }>(step, count) } else { 0 };
+                small_steps::<S, { 16 / size_of::<$u>() }>(step, big, count)
             }
         }
     )*};
@@ -172,4 +182,29 @@ macro_rules! by_sew {
     }};
 }
 
-pub(crate) use {by_sew, each_width, op, ops};
+/// As [`by_sew`], for a block: how its work is done.
+macro_rules! work_by_sew {
+    (all $sew:expr, $($block:tt)*) => {{
+        use $crate::vector::lanes::Work;
+        use rvv_isa::Sew;
+        #[allow(dead_code)]
+        Some(match $sew {
+            Sew::E8 => { type U = u8; type W = u16; const { &Work::of::<$($block)*>() } }
+            Sew::E16 => { type U = u16; type W = u32; const { &Work::of::<$($block)*>() } }
+            Sew::E32 => { type U = u32; type W = u64; const { &Work::of::<$($block)*>() } }
+            Sew::E64 => { type U = u64; const { &Work::of::<$($block)*>() } }
+        })
+    }};
+    (narrow $sew:expr, $($block:tt)*) => {{
+        use $crate::vector::lanes::Work;
+        use rvv_isa::Sew;
+        match $sew {
+            Sew::E8 => { type U = u8; type W = u16; Some(const { &Work::of::<$($block)*>() }) }
+            Sew::E16 => { type U = u16; type W = u32; Some(const { &Work::of::<$($block)*>() }) }
+            Sew::E32 => { type U = u32; type W = u64; Some(const { &Work::of::<$($block)*>() }) }
+            Sew::E64 => None,
+        }
+    }};
+}
+
+pub(crate) use {by_sew, each_width, op, ops, work_by_sew};

@@ -2,18 +2,21 @@
 //!
 //! Operations give the element, and a number that is not zero if it was saturated.
 
-use super::body::{Group, Kernel, Source, Splat, begin, end, log_csr, low_bits, select, write_group};
-use super::element::{Element, Op3, by_sew, ops};
+use super::body::{Kind, begin, end, log_csr, map, put_scalar};
+use super::element::{ops, work_by_sew};
+use super::kernels::Saturating;
 use super::legality::Shape;
-use super::{Entry, VInst};
+use super::{Row, VInst};
 use crate::Hart;
 use crate::trap::Exec;
 use rvv_isa::{Op, Sew, csr};
 
-/// The rounding increment `r` of norm:vxrm_op.
+/// The rounding increment `r` of norm:vxrm_op, without branches: the same for a lane as for many.
 trait Round {
-    /// The increment for this value, `d` bits of which are rounded off.
+    /// The increment for this value, `d` bits of which are rounded off. `d` is less than its width.
     fn increment(self, d: u32, vxrm: u8) -> Self;
+    /// The increment where one bit, `half`, is rounded off, and `last` is the last bit that is left.
+    fn increment_of(half: Self, last: Self, vxrm: u8) -> Self;
 }
 
 macro_rules! round {
@@ -21,19 +24,20 @@ macro_rules! round {
         impl Round for $t {
             #[inline(always)]
             fn increment(self, d: u32, vxrm: u8) -> Self {
-                if d == 0 {
-                    return 0;
-                }
-                // v[d], v[d-1], v[d-2:0] != 0
+                let below = ((1 as $t) << d) - 1;
+                let cut = self & below;
+                // v[d], v[d-1], v[d-2:0] != 0; nothing is cut off if d is 0.
                 let last = self >> d & 1;
-                let half = self >> (d - 1) & 1;
-                let rest = <$t>::from(self & ((1 << (d - 1)) - 1) != 0);
-                match vxrm & 3 {
-                    0 => half,
-                    1 => half & (rest | last),
-                    2 => 0,
-                    _ => (last ^ 1) & (half | rest),
-                }
+                let half = (cut << 1) >> d;
+                let rest = <$t>::from(cut & (below >> 1) != 0);
+                let when = |mode| <$t>::from(vxrm == mode).wrapping_neg();
+                half & when(0) | half & (rest | last) & when(1) | (last ^ 1) & (half | rest) & when(3)
+            }
+
+            #[inline(always)]
+            fn increment_of(half: Self, last: Self, vxrm: u8) -> Self {
+                let when = |mode| <$t>::from(vxrm == mode).wrapping_neg();
+                half & (when(0) | last & when(1) | (last ^ 1) & when(3))
             }
         }
     )*};
@@ -62,32 +66,35 @@ ops! { all:
         let difference = (a as S).saturating_sub(b as S) as U;
         (difference, difference ^ a.wrapping_sub(b))
     };
-    /// norm:vaaddu_vaadd_vasubu_vasub_op: `roundoff_unsigned(vs2[i] + vs1[i], 1)`
+    /// norm:vaaddu_vaadd_vasubu_vasub_op: `roundoff_unsigned(vs2[i] + vs1[i], 1)`. What both have, and half of what
+    /// one of them has, is half the sum.
     Vaaddu(a: U, b: U, rm: u8) -> (U, U) = {
-        let sum = a as W + b as W;
-        ((sum >> 1) as U + sum.increment(1, rm) as U, 0)
+        let half = (a & b).wrapping_add((a ^ b) >> 1);
+        (half.wrapping_add(U::increment_of((a ^ b) & 1, half & 1, rm)), 0)
     };
     /// norm:vaaddu_vaadd_vasubu_vasub_op: `roundoff_signed(vs2[i] + vs1[i], 1)`
     Vaadd(a: U, b: U, rm: u8) -> (U, U) = {
-        let sum = a as S as Z + b as S as Z;
-        (((sum >> 1) as U).wrapping_add((sum as W).increment(1, rm) as U), 0)
+        let half = (a & b).wrapping_add(((a ^ b) as S >> 1) as U);
+        (half.wrapping_add(U::increment_of((a ^ b) & 1, half & 1, rm)), 0)
     };
-    /// norm:vaaddu_vaadd_vasubu_vasub_op; norm:vasub_vasubu_op_overflow: it wraps around.
+    /// norm:vaaddu_vaadd_vasubu_vasub_op; norm:vasub_vasubu_op_overflow: it wraps around. Half of what one of them has,
+    /// less what only `b` has, is half the difference.
     Vasubu(a: U, b: U, rm: u8) -> (U, U) = {
-        let difference = (a as W).wrapping_sub(b as W);
-        (((difference >> 1) as U).wrapping_add(difference.increment(1, rm) as U), 0)
+        let half = ((a ^ b) >> 1).wrapping_sub(!a & b);
+        (half.wrapping_add(U::increment_of((a ^ b) & 1, half & 1, rm)), 0)
     };
     /// norm:vaaddu_vaadd_vasubu_vasub_op
     Vasub(a: U, b: U, rm: u8) -> (U, U) = {
-        let difference = a as S as Z - b as S as Z;
-        (((difference >> 1) as U).wrapping_add((difference as W).increment(1, rm) as U), 0)
+        let half = (((a ^ b) as S >> 1) as U).wrapping_sub(!a & b);
+        (half.wrapping_add(U::increment_of((a ^ b) & 1, half & 1, rm)), 0)
     };
     /// norm:vsmul_op: `clip(roundoff_signed(vs2[i]*vs1[i], SEW-1))`
     Vsmul(a: U, b: U, rm: u8) -> (U, U) = {
         let product = a as S as Z * b as S as Z;
         let rounded = (product >> (BITS - 1)) + (product as W).increment(BITS - 1, rm) as Z;
         // Only the square of the least number is out of range.
-        if rounded > S::MAX as Z { (S::MAX as U, 1) } else { (rounded as U, 0) }
+        let clipped = rounded.min(S::MAX as Z);
+        (clipped as U, (clipped != rounded) as U)
     };
     /// norm:vssrl_vssra_op: the low lg2(SEW) bits of `b`.
     Vssrl(a: U, b: U, rm: u8) -> (U, U) = {
@@ -106,62 +113,23 @@ ops! { narrow:
     Vnclipu(a: W, b: U, rm: u8) -> (U, U) = {
         let d = b as u32 % W::BITS;
         let rounded = (a >> d) + a.increment(d, rm);
-        if rounded > U::MAX as W { (U::MAX, 1) } else { (rounded as U, 0) }
+        let clipped = rounded.min(U::MAX as W);
+        (clipped as U, (clipped != rounded) as U)
     };
     /// norm:vnclipu_vnclip_op, norm:vnclip_overflow
     Vnclip(a: W, b: U, rm: u8) -> (U, U) = {
         let d = b as u32 % W::BITS;
         let rounded = (a as Z >> d) + a.increment(d, rm) as Z;
-        if rounded > S::MAX as Z {
-            (S::MAX as U, 1)
-        } else if rounded < S::MIN as Z {
-            (S::MIN as U, 1)
-        } else {
-            (rounded as U, 0)
-        }
+        let clipped = rounded.clamp(S::MIN as Z, S::MAX as Z);
+        (clipped as U, (clipped != rounded) as U)
     };
 }
 
-/// Computes elements, and whether an active one was saturated.
-struct Saturating<A, B, F> {
-    a: A,
-    b: B,
-    op: F,
-    saturated: bool,
-}
-
-impl<A: Source, B: Source, D: Element, F: Fn(A::T, B::T) -> (D, D)> Kernel for Saturating<A, B, F> {
-    type D = D;
-
-    #[inline(always)]
-    fn block<const N: usize>(&mut self, regs: &[u8], first: usize, active: u64) -> [D; N] {
-        let (a, b) = (self.a.lanes::<N>(regs, first), self.b.lanes::<N>(regs, first));
-        let mut result = [D::ZERO; N];
-        let mut saturated = [D::ZERO; N];
-        for i in 0..N {
-            (result[i], saturated[i]) = (self.op)(a[i], b[i]);
-        }
-        if active != low_bits(N) {
-            saturated = select(active, &saturated, &[D::ZERO; N]);
-        }
-        self.saturated |= saturated.into_iter().fold(D::ZERO, |any, s| any | s) != D::ZERO;
-        result
-    }
-}
-
+/// A whole instruction; `vxsat` if an active element was saturated.
 #[inline(always)]
-fn run<A: Source, B: Source, D: Element>(
-    hart: &mut Hart,
-    vi: &VInst,
-    a: A,
-    b: B,
-    op: impl Fn(A::T, B::T, u8) -> (D, D),
-) -> Exec {
-    begin(hart, vi)?;
+fn run(hart: &mut Hart, vi: &VInst) -> Exec {
     let vxrm = hart.v.vxrm;
-    let mut kernel = Saturating { a, b, op: |a, b| op(a, b, vxrm), saturated: false };
-    write_group(&mut hart.v, vi, &mut kernel);
-    if kernel.saturated {
+    if map(&mut hart.v, vi, Kind::Effects, vxrm) != 0 {
         hart.v.vxsat = true;
         log_csr(hart, csr::VXSAT, 1);
     }
@@ -169,21 +137,24 @@ fn run<A: Source, B: Source, D: Element>(
     Ok(())
 }
 
-fn vv<O: Op3<A, D, u8, (D, D)>, A: Element, D: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    run(hart, vi, Group::<A>::new(vi.vs2), Group::<D>::new(vi.vs1), O::apply)
+fn vv(hart: &mut Hart, vi: &VInst) -> Exec {
+    begin(hart, vi)?;
+    run(hart, vi)
 }
 
-fn vx<O: Op3<A, D, u8, (D, D)>, A: Element, D: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = D::from_u64(vi.scalar(hart));
-    run(hart, vi, Group::<A>::new(vi.vs2), Splat(b), O::apply)
+fn vx(hart: &mut Hart, vi: &VInst) -> Exec {
+    begin(hart, vi)?;
+    let scalar = vi.scalar(hart);
+    put_scalar(&mut hart.v, vi, scalar);
+    run(hart, vi)
 }
 
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
-    macro_rules! vv { ($o:ty) => { Entry { shape: Shape::VV, run: by_sew!(all sew, vv::<$o, U, U>) } }; }
-    macro_rules! vx { ($o:ty) => { Entry { shape: Shape::VX, run: by_sew!(all sew, vx::<$o, U, U>) } }; }
-    macro_rules! nwv { ($o:ty) => { Entry { shape: Shape::NWV, run: by_sew!(narrow sew, vv::<$o, W, U>) } }; }
-    macro_rules! nwx { ($o:ty) => { Entry { shape: Shape::NWX, run: by_sew!(narrow sew, vx::<$o, W, U>) } }; }
+pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
+    macro_rules! vv { ($o:ty) => { Row::new(Shape::VV, vv, work_by_sew!(all sew, Saturating<$o, U, U>)) }; }
+    macro_rules! vx { ($o:ty) => { Row::new(Shape::VX, vx, work_by_sew!(all sew, Saturating<$o, U, U>)) }; }
+    macro_rules! nwv { ($o:ty) => { Row::new(Shape::NWV, vv, work_by_sew!(narrow sew, Saturating<$o, W, U>)) }; }
+    macro_rules! nwx { ($o:ty) => { Row::new(Shape::NWX, vx, work_by_sew!(narrow sew, Saturating<$o, W, U>)) }; }
     Some(match op {
         Op::VsadduVv => vv!(Vsaddu),
         Op::VsadduVx | Op::VsadduVi => vx!(Vsaddu),

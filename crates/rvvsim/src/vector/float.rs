@@ -3,18 +3,25 @@
 //!
 //! Operations take `a` from `vs2` and `b` from `vs1` or `f[rs1]`; `d` is the old `vd`.
 
-use super::body::{Carry, log_csr};
-use super::body::{Each, Group, Map, Source, Splat, begin, end, run_group, write_group, write_mask};
+use super::body::{
+    self, Kind, begin, blank, body_bits, end, log_csr, map, merge, pack, put_scalar, read_element,
+    read_lanes, treat_rest, vl, write_element, write_mask_word,
+};
 use super::conversion;
-use super::element::Element;
+use super::element::{Element, ops};
+use super::float_lanes::{
+    Compare, Equal, Float1, Float2, Float3, Fused, Greater, GreaterOrEqual, Greatest, Least, Less,
+    LessOrEqual, Nothing, Product, Quotient, Reversed, Root, Sum, Unary, Unequal, Wide2, WideFused,
+};
+use super::integer::Vmv;
+use super::kernels::Map2;
+use super::lanes::{Fast, Lanes, PART_A, PART_B, PART_D, PART_OUT, Work, call};
 use super::legality::{Eew, Float as Operands, Shape};
-use super::{Entry, Run, VInst};
+use super::{Row, VInst, VectorState};
 use crate::Hart;
-use crate::fp::{self, BF16, F32, Flags, Float, RoundingMode};
-use crate::mem::Scalar;
+use crate::fp::{self, BF16, Bits, F32, Flags, Float, RoundingMode};
 use crate::trap::Exec;
 use rvv_isa::{Op, Sew, csr};
-use std::marker::PhantomData;
 
 /// norm:V_inv_frm_rsv: any vector floating-point instruction needs a valid `frm`, whether it rounds or not.
 #[inline(always)]
@@ -62,331 +69,394 @@ pub(super) fn box_scalar<T: Element>(value: T) -> u64 {
 pub trait Format: Float<Bits: Element> {}
 impl<F: Float<Bits: Element>> Format for F {}
 
-/// An operation of one number.
-trait Op1 {
-    fn apply<F: Format>(a: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits;
-}
-
-/// An operation of two.
-trait Op2 {
-    fn apply<F: Format>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits;
-}
-
-/// An operation of three.
-trait Op3 {
-    fn apply<F: Format>(a: F::Bits, b: F::Bits, d: F::Bits, rm: RoundingMode, flags: &mut Flags) -> F::Bits;
-}
-
-/// A comparison.
-trait Compare {
-    fn apply<F: Format>(a: F::Bits, b: F::Bits, flags: &mut Flags) -> bool;
-}
-
-/// A fused multiply-add with a wide addend.
-trait WideOp3 {
-    fn apply<F: Format, G: Format>(
-        a: F::Bits,
-        b: F::Bits,
-        d: G::Bits,
-        rm: RoundingMode,
-        flags: &mut Flags,
-    ) -> G::Bits;
-}
-
-macro_rules! ops {
-    ($($(#[$doc:meta])* $name:ident<$f:ident>($a:ident; $rm:ident, $fl:ident) = $body:expr;)*) => {$(
+/// Operations on one element, exactly, on bits in the low part of a `u64`: see [`Slow`](super::lanes::Slow). `a` is of
+/// `vs2`, `b` of `vs1` or the scalar, `d` the third operand.
+macro_rules! slow {
+    ($($(#[$doc:meta])* $name:ident<$($f:ident),+>($($arg:ident: $t:ident),*; $rm:ident, $fl:ident) = $body:expr;)*) => {$(
         $(#[$doc])*
-        struct $name;
-        impl Op1 for $name {
-            #[inline(always)]
-            fn apply<$f: Format>($a: $f::Bits, $rm: RoundingMode, $fl: &mut Flags) -> $f::Bits {
-                $body
-            }
-        }
-    )*};
-    ($($(#[$doc:meta])* $name:ident<$f:ident>($a:ident, $b:ident; $rm:ident, $fl:ident) = $body:expr;)*) => {$(
-        $(#[$doc])*
-        struct $name;
-        impl Op2 for $name {
-            #[inline(always)]
-            fn apply<$f: Format>($a: $f::Bits, $b: $f::Bits, $rm: RoundingMode, $fl: &mut Flags) -> $f::Bits {
-                $body
-            }
-        }
-    )*};
-    ($($(#[$doc:meta])* $name:ident<$f:ident>($a:ident, $b:ident, $d:ident; $rm:ident, $fl:ident) = $body:expr;)*) => {$(
-        $(#[$doc])*
-        struct $name;
-        impl Op3 for $name {
-            #[inline(always)]
-            fn apply<$f: Format>(
-                $a: $f::Bits,
-                $b: $f::Bits,
-                $d: $f::Bits,
-                $rm: RoundingMode,
-                $fl: &mut Flags,
-            ) -> $f::Bits {
-                $body
-            }
-        }
-    )*};
-    ($($(#[$doc:meta])* $name:ident<$f:ident>($a:ident, $b:ident; $fl:ident) -> bool = $body:expr;)*) => {$(
-        $(#[$doc])*
-        struct $name;
-        impl Compare for $name {
-            #[inline(always)]
-            fn apply<$f: Format>($a: $f::Bits, $b: $f::Bits, $fl: &mut Flags) -> bool {
-                $body
-            }
-        }
-    )*};
-    ($($(#[$doc:meta])* $name:ident<$f:ident, $g:ident>($a:ident, $b:ident, $d:ident; $rm:ident, $fl:ident) = $body:expr;)*) => {$(
-        $(#[$doc])*
-        struct $name;
-        impl WideOp3 for $name {
-            #[inline(always)]
-            fn apply<$f: Format, $g: Format>(
-                $a: $f::Bits,
-                $b: $f::Bits,
-                $d: $g::Bits,
-                $rm: RoundingMode,
-                $fl: &mut Flags,
-            ) -> $g::Bits {
-                $body
-            }
+        #[allow(unused_variables)]
+        fn $name<$($f: Format),+>(a: u64, b: u64, d: u64, $rm: RoundingMode, $fl: &mut Flags) -> u64 {
+            let mut operands = [a, b, d].into_iter();
+            $(let $arg = <$t as Float>::Bits::truncate(operands.next().unwrap_or(0));)*
+            Into::<u64>::into($body)
         }
     )*};
 }
 
-ops! {
+slow! {
+    /// norm:vfadd_vfsub_vfrsub_op: a difference is a sum with a sign flipped, in every mode.
+    add<F>(a: F, b: F; rm, fl) = F::add(a, b, rm, fl);
+    /// norm:vfmul_vfdiv_vfrdiv_op
+    mul<F>(a: F, b: F; rm, fl) = F::mul(a, b, rm, fl);
+    /// norm:vfmul_vfdiv_vfrdiv_op
+    div<F>(a: F, b: F; rm, fl) = F::div(a, b, rm, fl);
+    /// norm:vfmul_vfdiv_vfrdiv_op
+    rdiv<F>(a: F, b: F; rm, fl) = F::div(b, a, rm, fl);
     /// norm:vfsqrt_op
-    Vfsqrt<F>(a; rm, fl) = F::sqrt(a, rm, fl);
+    sqrt<F>(a: F; rm, fl) = F::sqrt(a, rm, fl);
     /// norm:vfrsqrt7_op
-    Vfrsqrt7<F>(a; _rm, fl) = F::rsqrt7(a, fl);
+    rsqrt7<F>(a: F; rm, fl) = F::rsqrt7(a, fl);
     /// norm:vfrec7_op
-    Vfrec7<F>(a; rm, fl) = F::rec7(a, rm, fl);
+    rec7<F>(a: F; rm, fl) = F::rec7(a, rm, fl);
     /// norm:vfclass_op
-    Vfclass<F>(a; _rm, _fl) = F::Bits::from_u64(F::classify(a));
-}
-
-ops! {
-    /// norm:vfadd_vfsub_vfrsub_op
-    Vfadd<F>(a, b; rm, fl) = F::add(a, b, rm, fl);
-    /// norm:vfadd_vfsub_vfrsub_op
-    Vfsub<F>(a, b; rm, fl) = F::sub(a, b, rm, fl);
-    /// norm:vfadd_vfsub_vfrsub_op
-    Vfrsub<F>(a, b; rm, fl) = F::sub(b, a, rm, fl);
-    /// norm:vfmul_vfdiv_vfrdiv_op
-    Vfmul<F>(a, b; rm, fl) = F::mul(a, b, rm, fl);
-    /// norm:vfmul_vfdiv_vfrdiv_op
-    Vfdiv<F>(a, b; rm, fl) = F::div(a, b, rm, fl);
-    /// norm:vfmul_vfdiv_vfrdiv_op
-    Vfrdiv<F>(a, b; rm, fl) = F::div(b, a, rm, fl);
+    class<F>(a: F; rm, fl) = F::classify(a);
     /// norm:vfmin_vfmax_op
-    Vfmin<F>(a, b; _rm, fl) = F::min(a, b, fl);
+    min<F>(a: F, b: F; rm, fl) = F::min(a, b, fl);
     /// norm:vfmin_vfmax_op
-    Vfmax<F>(a, b; _rm, fl) = F::max(a, b, fl);
-    /// norm:vfsgnj_vfsgnjn_vfsgnjx_op
-    Vfsgnj<F>(a, b; _rm, _fl) = F::sgnj(a, b);
-    /// norm:vfsgnj_vfsgnjn_vfsgnjx_op
-    Vfsgnjn<F>(a, b; _rm, _fl) = F::sgnjn(a, b);
-    /// norm:vfsgnj_vfsgnjn_vfsgnjx_op
-    Vfsgnjx<F>(a, b; _rm, _fl) = F::sgnjx(a, b);
-}
-
-ops! {
-    /// `vd = (vs1 * vs2) + vd`: norm:vfmacc_vfnmacc_vfmsac_vfnmsac_vfmadd_vfnmadd_vfmsub_vfnmsub_op
-    Vfmacc<F>(a, b, d; rm, fl) = F::fused_mul_add(b, a, d, rm, fl);
-    /// `vd = -(vs1 * vs2) - vd`
-    Vfnmacc<F>(a, b, d; rm, fl) = F::fused_mul_add(F::neg(b), a, F::neg(d), rm, fl);
-    /// `vd = (vs1 * vs2) - vd`
-    Vfmsac<F>(a, b, d; rm, fl) = F::fused_mul_add(b, a, F::neg(d), rm, fl);
-    /// `vd = -(vs1 * vs2) + vd`
-    Vfnmsac<F>(a, b, d; rm, fl) = F::fused_mul_add(F::neg(b), a, d, rm, fl);
-    /// `vd = (vs1 * vd) + vs2`
-    Vfmadd<F>(a, b, d; rm, fl) = F::fused_mul_add(b, d, a, rm, fl);
-    /// `vd = -(vs1 * vd) - vs2`
-    Vfnmadd<F>(a, b, d; rm, fl) = F::fused_mul_add(F::neg(b), d, F::neg(a), rm, fl);
-    /// `vd = (vs1 * vd) - vs2`
-    Vfmsub<F>(a, b, d; rm, fl) = F::fused_mul_add(b, d, F::neg(a), rm, fl);
-    /// `vd = -(vs1 * vd) + vs2`
-    Vfnmsub<F>(a, b, d; rm, fl) = F::fused_mul_add(F::neg(b), d, a, rm, fl);
-}
-
-ops! {
+    max<F>(a: F, b: F; rm, fl) = F::max(a, b, fl);
+    /// `vd = (vs1 * vs2) + vd`: norm:vfmacc_vfnmacc_vfmsac_vfnmsac_vfmadd_vfnmadd_vfmsub_vfnmsub_op; the others of them
+    /// flip signs of operands, or have `vd` for `vs2`.
+    fma<F>(a: F, b: F, d: F; rm, fl) = F::fused_mul_add(b, a, d, rm, fl);
+    /// 2*SEW = SEW + SEW: the operands widen exactly, and the operation rounds once.
+    wide_add<F, G>(a: F, b: F; rm, fl) = {
+        let a = fp::convert::<F, G>(a, rm, fl);
+        G::add(a, fp::convert::<F, G>(b, rm, fl), rm, fl)
+    };
+    /// 2*SEW = 2*SEW + SEW.
+    wide_add_w<F, G>(a: G, b: F; rm, fl) = G::add(a, fp::convert::<F, G>(b, rm, fl), rm, fl);
+    /// 2*SEW = SEW * SEW.
+    wide_mul<F, G>(a: F, b: F; rm, fl) = {
+        let a = fp::convert::<F, G>(a, rm, fl);
+        G::mul(a, fp::convert::<F, G>(b, rm, fl), rm, fl)
+    };
     /// `vd = (vs1 * vs2) + vd`: norm:vfwmacc_vfwnmacc_vfwmsac_vfwnmsac_op
-    Vfwmacc<F, G>(a, b, d; rm, fl) = fp::widening_fma::<F, G>(b, a, d, rm, fl);
-    /// `vd = -(vs1 * vs2) - vd`
-    Vfwnmacc<F, G>(a, b, d; rm, fl) = fp::widening_fma::<F, G>(F::neg(b), a, G::neg(d), rm, fl);
-    /// `vd = (vs1 * vs2) - vd`
-    Vfwmsac<F, G>(a, b, d; rm, fl) = fp::widening_fma::<F, G>(b, a, G::neg(d), rm, fl);
-    /// `vd = -(vs1 * vs2) + vd`
-    Vfwnmsac<F, G>(a, b, d; rm, fl) = fp::widening_fma::<F, G>(F::neg(b), a, d, rm, fl);
-}
-
-ops! {
+    wide_fma<F, G>(a: F, b: F, d: G; rm, fl) = fp::widening_fma::<F, G>(b, a, d, rm, fl);
     /// norm:vmfeq_vmfne_vmflt_vmfle_vmfgt_vmfge_op: only a signaling NaN is invalid.
-    Vmfeq<F>(a, b; fl) -> bool = F::eq(a, b, fl);
+    eq<F>(a: F, b: F; rm, fl) = F::eq(a, b, fl);
     /// norm:vmfne_vdval1_NaN
-    Vmfne<F>(a, b; fl) -> bool = !F::eq(a, b, fl);
+    ne<F>(a: F, b: F; rm, fl) = !F::eq(a, b, fl);
     /// norm:vmflt_vmfle_vmfgt_vmfge_sqNaN_invalid
-    Vmflt<F>(a, b; fl) -> bool = F::lt(a, b, fl);
+    lt<F>(a: F, b: F; rm, fl) = F::lt(a, b, fl);
     /// norm:vmflt_vmfle_vmfgt_vmfge_sqNaN_invalid
-    Vmfle<F>(a, b; fl) -> bool = F::le(a, b, fl);
+    le<F>(a: F, b: F; rm, fl) = F::le(a, b, fl);
     /// norm:vmflt_vmfle_vmfgt_vmfge_sqNaN_invalid
-    Vmfgt<F>(a, b; fl) -> bool = F::lt(b, a, fl);
+    gt<F>(a: F, b: F; rm, fl) = F::lt(b, a, fl);
     /// norm:vmflt_vmfle_vmfgt_vmfge_sqNaN_invalid
-    Vmfge<F>(a, b; fl) -> bool = F::le(b, a, fl);
+    ge<F>(a: F, b: F; rm, fl) = F::le(b, a, fl);
 }
 
-/// A whole instruction with a result for each element and exception flags.
-macro_rules! run_float {
-    ($hart:ident, $vi:ident, $operands:expr, |$($a:ident),+; $rm:ident, $flags:ident| $body:expr) => {{
-        let $rm = rounding_mode($hart, $vi)?;
-        begin($hart, $vi)?;
-        let mut flags = $hart.fflags;
-        let $flags = &mut flags;
-        write_group(&mut $hart.v, $vi, &mut Each($operands, |$($a),+| $body));
-        finish_float($hart, flags);
-        end($hart);
-        Ok(())
-    }};
-}
-pub(super) use run_float;
-
-fn fv<O: Op1, F: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    run_float!(hart, vi, (Group::<F::Bits>::new(vi.vs2),), |a; rm, flags| O::apply::<F>(a, rm, flags))
+ops! { all:
+    /// norm:vfsgnj_vfsgnjn_vfsgnjx_op
+    Vfsgnj(a: U, b: U) -> U = a & U::MAX >> 1 | b & !(U::MAX >> 1);
+    /// norm:vfsgnj_vfsgnjn_vfsgnjx_op
+    Vfsgnjn(a: U, b: U) -> U = a & U::MAX >> 1 | !b & !(U::MAX >> 1);
+    /// norm:vfsgnj_vfsgnjn_vfsgnjx_op
+    Vfsgnjx(a: U, b: U) -> U = a ^ b & !(U::MAX >> 1);
 }
 
+/// What stands for elements that are not active: 1.0, with which nothing happens, and 4.0 where it is added to a
+/// product, so that the sum is not zero whatever the signs. As integers they are good, too: exactly floats.
+const ONES: [u64; 9] = [0, 1, 0x3c00, 0, 0x3f80_0000, 0, 0, 0, 0x3ff0_0000_0000_0000];
+const FOURS: [u64; 9] = [0, 4, 0x4400, 0, 0x4080_0000, 0, 0, 0, 0x4010_0000_0000_0000];
+
+/// An instruction under way.
+struct Pending<'a> {
+    vi: &'a VInst,
+    rm: RoundingMode,
+    flags: Flags,
+    /// The kernel may be asked.
+    fast: bool,
+}
+
+impl<'a> Pending<'a> {
+    /// # Errors
+    /// An illegal instruction if `frm` or `vstart` is reserved.
+    #[inline(always)]
+    fn begin(hart: &mut Hart, vi: &'a VInst, scalar: Option<u64>) -> Exec<Self> {
+        let work = vi.work;
+        let rm = rounding_mode(hart, vi)?;
+        begin(hart, vi)?;
+        let rm = work.rm.unwrap_or(rm);
+        if let Some(scalar) = scalar {
+            put_scalar(&mut hart.v, vi, scalar);
+        }
+        let fast = match work.fast {
+            Fast::Always => true,
+            Fast::In(mode) => mode == rm,
+            Fast::Never => false,
+        };
+        Ok(Pending { vi, rm, flags: hart.fflags, fast })
+    }
+
+    /// What the kernel need not find out: see [`Kernel`](super::lanes::Kernel).
+    #[inline(always)]
+    fn mode(&self) -> u8 {
+        u8::from(!self.flags.contains(Flags::NX))
+    }
+
+    /// Where the elements from `first` on are.
+    #[inline(always)]
+    fn part(&self, first: usize) -> Lanes {
+        let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
+        let lanes = &self.vi.lanes;
+        Lanes {
+            out: lanes.out + first * sd,
+            a: lanes.a + first * sa,
+            b: lanes.b_at(first, sb),
+            d: lanes.d + first * sd,
+            ..*lanes
+        }
+    }
+
+    /// Element `i`, exactly.
+    #[inline(always)]
+    fn slow(&mut self, regs: &[u8], i: usize) -> u64 {
+        let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
+        let [na, nb, nd] = self.vi.lanes.negate;
+        let a = read_element(&regs[self.vi.lanes.a + i * sa..], sa) ^ na;
+        let b = read_element(&regs[self.vi.lanes.b_at(i, sb)..], sb) ^ nb;
+        let d = read_element(&regs[self.vi.lanes.d + i * sd..], sd) ^ nd;
+        (self.vi.work.slow)(a, b, d, self.rm, &mut self.flags)
+    }
+
+    /// The elements `first..end`, all of them, exactly.
+    fn slow_run(&mut self, regs: &mut [u8], first: usize, end: usize) {
+        match self.vi.work.sizes {
+            [2, 2, 2] => self.slow_run_of::<u16>(regs, first, end),
+            [4, 4, 4] => self.slow_run_of::<u32>(regs, first, end),
+            [8, 8, 8] => self.slow_run_of::<u64>(regs, first, end),
+            [size, ..] => {
+                for i in first..end {
+                    let result = self.slow(regs, i);
+                    let to = self.vi.lanes.out + i * usize::from(size);
+                    write_element(&mut regs[to..], usize::from(size), result);
+                }
+            }
+        }
+    }
+
+    /// The same, all operands of one width.
+    fn slow_run_of<T: Element>(&mut self, regs: &mut [u8], first: usize, end: usize) {
+        let (lanes, slow, rm) = (self.vi.lanes, self.vi.work.slow, self.rm);
+        let [na, nb, nd] = lanes.negate;
+        let mut flags = self.flags;
+        for i in first..end {
+            let a = T::read(&regs[lanes.a + i * T::SIZE..]).to_u64() ^ na;
+            let b = T::read(&regs[lanes.b_at(i, T::SIZE)..]).to_u64() ^ nb;
+            let d = T::read(&regs[lanes.d + i * T::SIZE..]).to_u64() ^ nd;
+            T::from_u64(slow(a, b, d, rm, &mut flags)).write(&mut regs[lanes.out + i * T::SIZE..]);
+        }
+        self.flags = flags;
+    }
+
+    /// Puts the operands of a block of which some elements are not active aside, without those.
+    fn put_aside(&self, v: &mut VectorState, mut part: Lanes, active: u64, chunk: usize) -> Lanes {
+        let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
+        let beside = 32 * v.vlenb;
+        part.a = blank(&mut v.regs, part.a, beside + PART_A, sa, chunk, active, ONES[sa]);
+        if !part.scalar {
+            part.b = blank(&mut v.regs, part.b, beside + PART_B, sb, chunk, active, ONES[sb]);
+        }
+        part.d = blank(&mut v.regs, part.d, beside + PART_D, sd, chunk, active, FOURS[sd]);
+        part.out = beside + PART_OUT;
+        part
+    }
+
+    /// The results of all elements. The kernel has done `done` of them already.
+    fn group(&mut self, v: &mut VectorState, done: usize) {
+        let vi = self.vi;
+        let (vstart, vl) = (v.vstart as usize, vl(v, vi));
+        if vstart >= vl {
+            return;
+        }
+        let size = usize::from(vi.work.sizes[0]);
+        let chunk = 64 >> size.trailing_zeros();
+        let mut first = vstart;
+        if vstart == 0 && !vi.masked {
+            // Whole blocks of 16 bytes.
+            let whole = vl & !((16 >> size.trailing_zeros()) - 1);
+            first = done;
+            if self.fast && whole > 0 && done == 0 {
+                first = call(vi.kernel, &mut v.regs, &vi.lanes, whole, self.mode()) as usize;
+            }
+            while first < whole {
+                let end = whole.min(first + chunk);
+                self.slow_run(&mut v.regs, first, end);
+                first = end;
+                if self.fast && first < whole {
+                    let (part, left) = (self.part(first), whole - first);
+                    first += call(vi.kernel, &mut v.regs, &part, left, self.mode()) as usize;
+                }
+            }
+        }
+        if first < vl {
+            self.parts(v, first, vl, chunk);
+        }
+        treat_rest(v, vi, size, vstart, vl);
+    }
+
+    /// The results of the active ones of the elements `from..vl`.
+    fn parts(&mut self, v: &mut VectorState, from: usize, vl: usize, chunk: usize) {
+        let vi = self.vi;
+        let size = usize::from(vi.work.sizes[0]);
+        let mut first = from & !(chunk - 1);
+        while first < vl {
+            let mut active = body_bits(first, chunk, from, vl);
+            if vi.masked {
+                active &= u64::read(&v.regs[first / 8..]);
+            }
+            let count = chunk.min(vl - first);
+            let to = self.vi.lanes.out + first * size;
+            let mut done = false;
+            if self.fast && active != 0 {
+                let part = self.put_aside(v, self.part(first), active, chunk);
+                done = call(vi.kernel, &mut v.regs, &part, count, self.mode()) as usize >= count;
+                if done {
+                    merge(&mut v.regs, to, part.out, size, active, count * size);
+                }
+            }
+            if !done {
+                for i in (0..count).filter(|i| active >> i & 1 != 0) {
+                    let result = self.slow(&v.regs, first + i);
+                    write_element(&mut v.regs[to + i * size..], size, result);
+                }
+            }
+            first += chunk;
+        }
+    }
+
+    /// The results of all elements of a mask register.
+    fn mask(&mut self, v: &mut VectorState) {
+        let vi = self.vi;
+        let (vstart, vl) = (v.vstart as usize, vl(v, vi));
+        if vstart >= vl {
+            return;
+        }
+        let out = 32 * v.vlenb + PART_OUT;
+        // A word of the result at a time: vd may be v0, or the first register of a source.
+        let mut word = vstart - vstart % 64;
+        while word < vl {
+            let body = body_bits(word, 64, vstart, vl);
+            let active = if vi.masked { body & u64::read(&v.regs[word / 8..]) } else { body };
+            let count = (vl - word).min(64);
+            // Comparisons of numbers raise nothing, active or not; if there are NaNs, it is only asked of the active.
+            let part = Lanes { out, ..self.part(word) };
+            let bits = if call(vi.kernel, &mut v.regs, &part, count, 0) as usize >= count {
+                let lanes: [u8; 64] = read_lanes(&v.regs[out..][..64]);
+                // Those past the last may be anything.
+                pack(&lanes.map(|lane| lane & 1))
+            } else {
+                (0..count)
+                    .filter(|i| active >> i & 1 != 0)
+                    .fold(0, |bits, i| bits | self.slow(&v.regs, word + i) << i)
+            };
+            write_mask_word(v, vi, word, bits, active, body & !active);
+            word += 64;
+        }
+        v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
+    }
+}
+
+/// An instruction with vector operands and a result for each element.
+pub(super) fn fvv(hart: &mut Hart, vi: &VInst) -> Exec {
+    let done = run_quickly(hart, vi);
+    if done == vi.vlmax as usize {
+        return Ok(());
+    }
+    in_full(hart, vi, done)
+}
+
+fn fvf(hart: &mut Hart, vi: &VInst) -> Exec {
+    let scalar = scalar(hart, vi);
+    put_scalar(&mut hart.v, vi, scalar);
+    let done = run_quickly(hart, vi);
+    if done == vi.vlmax as usize {
+        return Ok(());
+    }
+    in_full(hart, vi, done)
+}
+
+/// What the kernel has not done. Apart, so that what it has needs no stack frame.
+#[inline(never)]
+fn in_full(hart: &mut Hart, vi: &VInst, done: usize) -> Exec {
+    run(hart, vi, None, |p, v| p.group(v, done))
+}
+
+/// Asks the kernel at once if it is all that the instruction needs: whole registers, all active, and a rounding mode
+/// that it can do. How many elements it did.
 #[inline(always)]
-fn binary<O: Op2, F: Format, B: Source<T = F::Bits>>(hart: &mut Hart, vi: &VInst, b: B) -> Exec {
-    run_float!(hart, vi, (Group::<F::Bits>::new(vi.vs2), b), |a, b; rm, flags| O::apply::<F>(a, b, rm, flags))
+fn run_quickly(hart: &mut Hart, vi: &VInst) -> usize {
+    let rounds = match vi.work.fast {
+        Fast::Always => hart.frm <= 4,
+        Fast::In(mode) => match vi.work.rm {
+            None => hart.frm == mode as u8,
+            Some(_) => hart.frm <= 4,
+        },
+        Fast::Never => false,
+    };
+    if !vi.plain || !rounds || hart.v.vstart != 0 || hart.v.vl != u64::from(vi.vlmax) {
+        return 0;
+    }
+    let mode = u8::from(!hart.fflags.contains(Flags::NX));
+    hart.vs_dirty = true;
+    call(vi.kernel, &mut hart.v.regs, &vi.lanes, vi.vlmax as usize, mode) as usize
 }
 
-fn fvv<O: Op2, F: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    binary::<O, F, _>(hart, vi, Group::new(vi.vs1))
+fn mfvv(hart: &mut Hart, vi: &VInst) -> Exec {
+    run(hart, vi, None, |p, v| p.mask(v))
 }
 
-fn fvf<O: Op2, F: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = unbox_scalar(hart.f[vi.inst.rs1]);
-    binary::<O, F, _>(hart, vi, Splat(b))
-}
-
-#[inline(always)]
-fn ternary<O: Op3, F: Format, B: Source<T = F::Bits>>(hart: &mut Hart, vi: &VInst, b: B) -> Exec {
-    let operands = (Group::<F::Bits>::new(vi.vs2), b, Group::<F::Bits>::new(vi.vd));
-    run_float!(hart, vi, operands, |a, b, d; rm, flags| O::apply::<F>(a, b, d, rm, flags))
-}
-
-fn fvvd<O: Op3, F: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    ternary::<O, F, _>(hart, vi, Group::new(vi.vs1))
-}
-
-fn fvfd<O: Op3, F: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = unbox_scalar(hart.f[vi.inst.rs1]);
-    ternary::<O, F, _>(hart, vi, Splat(b))
-}
-
-/// 2*SEW = SEW op SEW: the operands widen exactly, and the operation rounds once.
-#[inline(always)]
-fn widening<O: Op2, F: Format, G: Format, B: Source<T = F::Bits>>(hart: &mut Hart, vi: &VInst, b: B) -> Exec {
-    run_float!(hart, vi, (Group::<F::Bits>::new(vi.vs2), b), |a, b; rm, flags| {
-        let a = fp::convert::<F, G>(a, rm, flags);
-        let b = fp::convert::<F, G>(b, rm, flags);
-        O::apply::<G>(a, b, rm, flags)
-    })
-}
-
-fn fwvv<O: Op2, F: Format, G: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    widening::<O, F, G, _>(hart, vi, Group::new(vi.vs1))
-}
-
-fn fwvf<O: Op2, F: Format, G: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = unbox_scalar(hart.f[vi.inst.rs1]);
-    widening::<O, F, G, _>(hart, vi, Splat(b))
-}
-
-/// 2*SEW = 2*SEW op SEW.
-#[inline(always)]
-fn widening_w<O: Op2, F: Format, G: Format, B: Source<T = F::Bits>>(
-    hart: &mut Hart,
-    vi: &VInst,
-    b: B,
-) -> Exec {
-    run_float!(hart, vi, (Group::<G::Bits>::new(vi.vs2), b), |a, b; rm, flags| {
-        let b = fp::convert::<F, G>(b, rm, flags);
-        O::apply::<G>(a, b, rm, flags)
-    })
-}
-
-fn fwwv<O: Op2, F: Format, G: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    widening_w::<O, F, G, _>(hart, vi, Group::new(vi.vs1))
-}
-
-fn fwwf<O: Op2, F: Format, G: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = unbox_scalar(hart.f[vi.inst.rs1]);
-    widening_w::<O, F, G, _>(hart, vi, Splat(b))
-}
-
-#[inline(always)]
-fn widening_fma<O: WideOp3, F: Format, G: Format, B: Source<T = F::Bits>>(
-    hart: &mut Hart,
-    vi: &VInst,
-    b: B,
-) -> Exec {
-    let operands = (Group::<F::Bits>::new(vi.vs2), b, Group::<G::Bits>::new(vi.vd));
-    run_float!(hart, vi, operands, |a, b, d; rm, flags| O::apply::<F, G>(a, b, d, rm, flags))
-}
-
-fn fwvvd<O: WideOp3, F: Format, G: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    widening_fma::<O, F, G, _>(hart, vi, Group::new(vi.vs1))
-}
-
-fn fwvfd<O: WideOp3, F: Format, G: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = unbox_scalar(hart.f[vi.inst.rs1]);
-    widening_fma::<O, F, G, _>(hart, vi, Splat(b))
+fn mfvf(hart: &mut Hart, vi: &VInst) -> Exec {
+    let scalar = scalar(hart, vi);
+    run(hart, vi, Some(scalar), |p, v| p.mask(v))
 }
 
 /// norm:vfwmaccbf16_vf: the scalar is a bf16, and so is its canonical NaN.
 fn vfwmaccbf16_vf(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = fp::unbox_bf16(hart.f[vi.inst.rs1]);
-    widening_fma::<Vfwmacc, BF16, F32, _>(hart, vi, Splat(b))
+    let scalar = u64::from(fp::unbox_bf16(hart.f[vi.inst.rs1]));
+    run(hart, vi, Some(scalar), |p, v| p.group(v, 0))
+}
+
+/// The scalar operand.
+#[inline(always)]
+fn scalar(hart: &Hart, vi: &VInst) -> u64 {
+    let f = hart.f[vi.inst.rs1];
+    match vi.work.sizes[2] {
+        2 => unbox_scalar::<u16>(f).into(),
+        4 => unbox_scalar::<u32>(f).into(),
+        _ => f,
+    }
 }
 
 #[inline(always)]
-fn compare<O: Compare, F: Format, B: Source<T = F::Bits>>(hart: &mut Hart, vi: &VInst, b: B) -> Exec {
-    rounding_mode(hart, vi)?;
-    begin(hart, vi)?;
-    let mut flags = hart.fflags;
-    let operands = (Group::<F::Bits>::new(vi.vs2), b);
-    write_mask(&mut hart.v, vi, &mut Each(operands, |a, b| O::apply::<F>(a, b, &mut flags)));
-    finish_float(hart, flags);
+fn run(
+    hart: &mut Hart,
+    vi: &VInst,
+    scalar: Option<u64>,
+    what: impl Fn(&mut Pending<'_>, &mut VectorState),
+) -> Exec {
+    let mut under_way = Pending::begin(hart, vi, scalar)?;
+    what(&mut under_way, &mut hart.v);
+    finish_float(hart, under_way.flags);
     end(hart);
     Ok(())
 }
 
-fn mfvv<O: Compare, F: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    compare::<O, F, _>(hart, vi, Group::new(vi.vs1))
+/// Signs and merges: integers, but `frm` must be valid as for any vector floating-point instruction.
+fn sign_vv(hart: &mut Hart, vi: &VInst) -> Exec {
+    check_frm(hart, vi)?;
+    body::vv(hart, vi)
 }
 
-fn mfvf<O: Compare, F: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = unbox_scalar(hart.f[vi.inst.rs1]);
-    compare::<O, F, _>(hart, vi, Splat(b))
+fn sign_vf(hart: &mut Hart, vi: &VInst) -> Exec {
+    check_frm(hart, vi)?;
+    begin(hart, vi)?;
+    let scalar = scalar(hart, vi);
+    put_scalar(&mut hart.v, vi, scalar);
+    map(&mut hart.v, vi, Kind::Pure, 0);
+    end(hart);
+    Ok(())
 }
 
 /// norm:vfmerge_op_mask
-fn vfmerge<F: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
+fn vfmerge(hart: &mut Hart, vi: &VInst) -> Exec {
     check_frm(hart, vi)?;
-    let b: F::Bits = unbox_scalar(hart.f[vi.inst.rs1]);
-    let operands = (Group::<F::Bits>::new(vi.vs2), Carry::<F::Bits>(PhantomData));
-    run_group(hart, vi, Map(operands, |a, m| if m == <F::Bits as Element>::ZERO { a } else { b }))
-}
-
-/// norm:vfmv_op
-fn vfmv_v_f<F: Format>(hart: &mut Hart, vi: &VInst) -> Exec {
-    check_frm(hart, vi)?;
-    let b: F::Bits = unbox_scalar(hart.f[vi.inst.rs1]);
-    run_group(hart, vi, Map((Splat(b),), |b| b))
+    begin(hart, vi)?;
+    let scalar = scalar(hart, vi);
+    put_scalar(&mut hart.v, vi, scalar);
+    map(&mut hart.v, vi, Kind::Merge, 0);
+    end(hart);
+    Ok(())
 }
 
 /// The instance of a kernel for the floating-point format of SEW, `F`, and the wider one, `G`.
@@ -414,12 +484,61 @@ pub(super) use by_float;
 const BF16_ONLY: &str = "norm:vfwmaccbf16_sew_rsv: SEW is any value other than 16";
 
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
-    macro_rules! row {
-        ($widths:ident, $shape:expr, $($kernel:tt)*) => {
-            Entry { shape: $shape, run: by_float!($widths sew, $($kernel)*) }
+pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
+    const RNE: Fast = Fast::In(RoundingMode::Rne);
+    /// The work for the format of SEW, `F`, with elements `T`.
+    macro_rules! work {
+        ($($work:tt)*) => {{
+            use crate::fp::{F16, F64};
+            #[allow(dead_code)]
+            match sew {
+                Sew::E8 => None,
+                Sew::E16 => { type F = F16; type T = u16; Some(const { &$($work)* }) }
+                Sew::E32 => { type F = F32; type T = u32; Some(const { &$($work)* }) }
+                Sew::E64 => { type F = F64; type T = u64; Some(const { &$($work)* }) }
+            }
+        }};
+    }
+    /// The same, with a result of the format `G`, elements `R`.
+    macro_rules! wide {
+        ($($work:tt)*) => {{
+            use crate::fp::{F16, F64};
+            match sew {
+                Sew::E8 | Sew::E64 => None,
+                Sew::E16 => { type F = F16; type G = F32; type T = u16; type R = u32; Some(const { &$($work)* }) }
+                Sew::E32 => { type F = F32; type G = F64; type T = u32; type R = u64; Some(const { &$($work)* }) }
+            }
+        }};
+    }
+    macro_rules! sum {
+        ($($negate:literal),+) => { work!(Work::float::<Float2<Sum, T>>(add::<F>, RNE).negating($($negate),+, false)) };
+    }
+    macro_rules! fused {
+        ($a:literal, $b:literal, $d:literal $($swapped:tt)*) => {
+            work!(Work::float::<Float3<Fused, T>>(fma::<F>, RNE).negating($a, $b, $d)$($swapped)*)
         };
     }
+    macro_rules! wide_fused {
+        ($b:literal, $d:literal) => {
+            wide!(Work::float::<WideFused<Sum, T, R>>(wide_fma::<F, G>, RNE).negating(false, $b, $d))
+        };
+    }
+    macro_rules! wide_sum {
+        ($b:literal) => {
+            wide!(Work::float::<Wide2<Sum, T, T, R>>(wide_add::<F, G>, RNE).negating(false, $b, false))
+        };
+    }
+    macro_rules! wide_sum_w {
+        ($b:literal) => {
+            wide!(Work::float::<Wide2<Sum, R, T, R>>(wide_add_w::<F, G>, RNE).negating(false, $b, false))
+        };
+    }
+    macro_rules! compare {
+        ($relation:ty, $slow:ident) => {
+            work!(Work::float::<Compare<$relation, T>>($slow::<F>, Fast::Always))
+        };
+    }
+    let row = |shape, run, work| Some(Row::new(shape, run, work));
     let vv = Shape::VV.float(Operands::Sew);
     let vf = Shape::VX.float(Operands::Sew);
     let (vvd, vfd) = (vv.reads_vd(), vf.reads_vd());
@@ -432,83 +551,88 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
     let (wvvd, wvfd) = (wvv.reads_vd(), wvf.reads_vd());
     let to_vd = Shape::new(Eew::Sew, Eew::Absent, Eew::Absent).float(Operands::Sew);
     let bf16 = Operands::Bf16(BF16_ONLY);
-    Some(match op {
-        Op::VfaddVv => row!(all, vv, fvv::<Vfadd, F>),
-        Op::VfaddVf => row!(all, vf, fvf::<Vfadd, F>),
-        Op::VfsubVv => row!(all, vv, fvv::<Vfsub, F>),
-        Op::VfsubVf => row!(all, vf, fvf::<Vfsub, F>),
-        Op::VfrsubVf => row!(all, vf, fvf::<Vfrsub, F>),
-        Op::VfmulVv => row!(all, vv, fvv::<Vfmul, F>),
-        Op::VfmulVf => row!(all, vf, fvf::<Vfmul, F>),
-        Op::VfdivVv => row!(all, vv, fvv::<Vfdiv, F>),
-        Op::VfdivVf => row!(all, vf, fvf::<Vfdiv, F>),
-        Op::VfrdivVf => row!(all, vf, fvf::<Vfrdiv, F>),
-        Op::VfminVv => row!(all, vv, fvv::<Vfmin, F>),
-        Op::VfminVf => row!(all, vf, fvf::<Vfmin, F>),
-        Op::VfmaxVv => row!(all, vv, fvv::<Vfmax, F>),
-        Op::VfmaxVf => row!(all, vf, fvf::<Vfmax, F>),
-        Op::VfsgnjVv => row!(all, vv, fvv::<Vfsgnj, F>),
-        Op::VfsgnjVf => row!(all, vf, fvf::<Vfsgnj, F>),
-        Op::VfsgnjnVv => row!(all, vv, fvv::<Vfsgnjn, F>),
-        Op::VfsgnjnVf => row!(all, vf, fvf::<Vfsgnjn, F>),
-        Op::VfsgnjxVv => row!(all, vv, fvv::<Vfsgnjx, F>),
-        Op::VfsgnjxVf => row!(all, vf, fvf::<Vfsgnjx, F>),
-        Op::VfsqrtV => row!(all, vf, fv::<Vfsqrt, F>),
-        Op::Vfrsqrt7V => row!(all, vf, fv::<Vfrsqrt7, F>),
-        Op::Vfrec7V => row!(all, vf, fv::<Vfrec7, F>),
-        Op::VfclassV => row!(all, vf, fv::<Vfclass, F>),
+    let bf16_fma = const { &Work::float::<Nothing<u16, u32>>(wide_fma::<BF16, F32>, Fast::Never) };
+    match op {
+        Op::VfaddVv => row(vv, fvv, sum!(false, false)),
+        Op::VfaddVf => row(vf, fvf, sum!(false, false)),
+        Op::VfsubVv => row(vv, fvv, sum!(false, true)),
+        Op::VfsubVf => row(vf, fvf, sum!(false, true)),
+        Op::VfrsubVf => row(vf, fvf, sum!(true, false)),
+        Op::VfmulVv => row(vv, fvv, work!(Work::float::<Float2<Product, T>>(mul::<F>, RNE))),
+        Op::VfmulVf => row(vf, fvf, work!(Work::float::<Float2<Product, T>>(mul::<F>, RNE))),
+        Op::VfdivVv => row(vv, fvv, work!(Work::float::<Float2<Quotient, T>>(div::<F>, RNE))),
+        Op::VfdivVf => row(vf, fvf, work!(Work::float::<Float2<Quotient, T>>(div::<F>, RNE))),
+        Op::VfrdivVf => row(vf, fvf, work!(Work::float::<Float2<Reversed, T>>(rdiv::<F>, RNE))),
+        Op::VfminVv => row(vv, fvv, work!(Work::float::<Float2<Least, T>>(min::<F>, Fast::Always))),
+        Op::VfminVf => row(vf, fvf, work!(Work::float::<Float2<Least, T>>(min::<F>, Fast::Always))),
+        Op::VfmaxVv => row(vv, fvv, work!(Work::float::<Float2<Greatest, T>>(max::<F>, Fast::Always))),
+        Op::VfmaxVf => row(vf, fvf, work!(Work::float::<Float2<Greatest, T>>(max::<F>, Fast::Always))),
+        Op::VfsgnjVv => row(vv, sign_vv, work!(Work::of::<Map2<Vfsgnj, T, T, T>>())),
+        Op::VfsgnjVf => row(vf, sign_vf, work!(Work::of::<Map2<Vfsgnj, T, T, T>>())),
+        Op::VfsgnjnVv => row(vv, sign_vv, work!(Work::of::<Map2<Vfsgnjn, T, T, T>>())),
+        Op::VfsgnjnVf => row(vf, sign_vf, work!(Work::of::<Map2<Vfsgnjn, T, T, T>>())),
+        Op::VfsgnjxVv => row(vv, sign_vv, work!(Work::of::<Map2<Vfsgnjx, T, T, T>>())),
+        Op::VfsgnjxVf => row(vf, sign_vf, work!(Work::of::<Map2<Vfsgnjx, T, T, T>>())),
+        Op::VfsqrtV => row(vf, fvv, work!(Work::float::<Float1<Unary<Root>, T, T>>(sqrt::<F>, RNE))),
+        Op::Vfrsqrt7V => row(vf, fvv, work!(Work::float::<Nothing<T, T>>(rsqrt7::<F>, Fast::Never))),
+        Op::Vfrec7V => row(vf, fvv, work!(Work::float::<Nothing<T, T>>(rec7::<F>, Fast::Never))),
+        Op::VfclassV => row(vf, fvv, work!(Work::float::<Nothing<T, T>>(class::<F>, Fast::Never))),
 
-        Op::VfmaccVv => row!(all, vvd, fvvd::<Vfmacc, F>),
-        Op::VfmaccVf => row!(all, vfd, fvfd::<Vfmacc, F>),
-        Op::VfnmaccVv => row!(all, vvd, fvvd::<Vfnmacc, F>),
-        Op::VfnmaccVf => row!(all, vfd, fvfd::<Vfnmacc, F>),
-        Op::VfmsacVv => row!(all, vvd, fvvd::<Vfmsac, F>),
-        Op::VfmsacVf => row!(all, vfd, fvfd::<Vfmsac, F>),
-        Op::VfnmsacVv => row!(all, vvd, fvvd::<Vfnmsac, F>),
-        Op::VfnmsacVf => row!(all, vfd, fvfd::<Vfnmsac, F>),
-        Op::VfmaddVv => row!(all, vvd, fvvd::<Vfmadd, F>),
-        Op::VfmaddVf => row!(all, vfd, fvfd::<Vfmadd, F>),
-        Op::VfnmaddVv => row!(all, vvd, fvvd::<Vfnmadd, F>),
-        Op::VfnmaddVf => row!(all, vfd, fvfd::<Vfnmadd, F>),
-        Op::VfmsubVv => row!(all, vvd, fvvd::<Vfmsub, F>),
-        Op::VfmsubVf => row!(all, vfd, fvfd::<Vfmsub, F>),
-        Op::VfnmsubVv => row!(all, vvd, fvvd::<Vfnmsub, F>),
-        Op::VfnmsubVf => row!(all, vfd, fvfd::<Vfnmsub, F>),
+        Op::VfmaccVv => row(vvd, fvv, fused!(false, false, false)),
+        Op::VfmaccVf => row(vfd, fvf, fused!(false, false, false)),
+        Op::VfnmaccVv => row(vvd, fvv, fused!(false, true, true)),
+        Op::VfnmaccVf => row(vfd, fvf, fused!(false, true, true)),
+        Op::VfmsacVv => row(vvd, fvv, fused!(false, false, true)),
+        Op::VfmsacVf => row(vfd, fvf, fused!(false, false, true)),
+        Op::VfnmsacVv => row(vvd, fvv, fused!(false, true, false)),
+        Op::VfnmsacVf => row(vfd, fvf, fused!(false, true, false)),
+        Op::VfmaddVv => row(vvd, fvv, fused!(false, false, false.swapped())),
+        Op::VfmaddVf => row(vfd, fvf, fused!(false, false, false.swapped())),
+        Op::VfnmaddVv => row(vvd, fvv, fused!(false, true, true.swapped())),
+        Op::VfnmaddVf => row(vfd, fvf, fused!(false, true, true.swapped())),
+        Op::VfmsubVv => row(vvd, fvv, fused!(false, false, true.swapped())),
+        Op::VfmsubVf => row(vfd, fvf, fused!(false, false, true.swapped())),
+        Op::VfnmsubVv => row(vvd, fvv, fused!(false, true, false.swapped())),
+        Op::VfnmsubVf => row(vfd, fvf, fused!(false, true, false.swapped())),
 
-        Op::VfwaddVv => row!(narrow, wvv, fwvv::<Vfadd, F, G>),
-        Op::VfwaddVf => row!(narrow, wvf, fwvf::<Vfadd, F, G>),
-        Op::VfwsubVv => row!(narrow, wvv, fwvv::<Vfsub, F, G>),
-        Op::VfwsubVf => row!(narrow, wvf, fwvf::<Vfsub, F, G>),
-        Op::VfwaddWv => row!(narrow, wwv, fwwv::<Vfadd, F, G>),
-        Op::VfwaddWf => row!(narrow, wwf, fwwf::<Vfadd, F, G>),
-        Op::VfwsubWv => row!(narrow, wwv, fwwv::<Vfsub, F, G>),
-        Op::VfwsubWf => row!(narrow, wwf, fwwf::<Vfsub, F, G>),
-        Op::VfwmulVv => row!(narrow, wvv, fwvv::<Vfmul, F, G>),
-        Op::VfwmulVf => row!(narrow, wvf, fwvf::<Vfmul, F, G>),
-        Op::VfwmaccVv => row!(narrow, wvvd, fwvvd::<Vfwmacc, F, G>),
-        Op::VfwmaccVf => row!(narrow, wvfd, fwvfd::<Vfwmacc, F, G>),
-        Op::VfwnmaccVv => row!(narrow, wvvd, fwvvd::<Vfwnmacc, F, G>),
-        Op::VfwnmaccVf => row!(narrow, wvfd, fwvfd::<Vfwnmacc, F, G>),
-        Op::VfwmsacVv => row!(narrow, wvvd, fwvvd::<Vfwmsac, F, G>),
-        Op::VfwmsacVf => row!(narrow, wvfd, fwvfd::<Vfwmsac, F, G>),
-        Op::VfwnmsacVv => row!(narrow, wvvd, fwvvd::<Vfwnmsac, F, G>),
-        Op::VfwnmsacVf => row!(narrow, wvfd, fwvfd::<Vfwnmsac, F, G>),
-        Op::Vfwmaccbf16Vv => Entry { shape: wvvd.float(bf16), run: fwvvd::<Vfwmacc, BF16, F32> as Run },
-        Op::Vfwmaccbf16Vf => Entry { shape: wvfd.float(bf16), run: vfwmaccbf16_vf },
+        Op::VfwaddVv => row(wvv, fvv, wide_sum!(false)),
+        Op::VfwaddVf => row(wvf, fvf, wide_sum!(false)),
+        Op::VfwsubVv => row(wvv, fvv, wide_sum!(true)),
+        Op::VfwsubVf => row(wvf, fvf, wide_sum!(true)),
+        Op::VfwmulVv => {
+            row(wvv, fvv, wide!(Work::float::<Wide2<Product, T, T, R>>(wide_mul::<F, G>, Fast::Always)))
+        }
+        Op::VfwmulVf => {
+            row(wvf, fvf, wide!(Work::float::<Wide2<Product, T, T, R>>(wide_mul::<F, G>, Fast::Always)))
+        }
+        Op::VfwaddWv => row(wwv, fvv, wide_sum_w!(false)),
+        Op::VfwaddWf => row(wwf, fvf, wide_sum_w!(false)),
+        Op::VfwsubWv => row(wwv, fvv, wide_sum_w!(true)),
+        Op::VfwsubWf => row(wwf, fvf, wide_sum_w!(true)),
+        Op::VfwmaccVv => row(wvvd, fvv, wide_fused!(false, false)),
+        Op::VfwmaccVf => row(wvfd, fvf, wide_fused!(false, false)),
+        Op::VfwnmaccVv => row(wvvd, fvv, wide_fused!(true, true)),
+        Op::VfwnmaccVf => row(wvfd, fvf, wide_fused!(true, true)),
+        Op::VfwmsacVv => row(wvvd, fvv, wide_fused!(false, true)),
+        Op::VfwmsacVf => row(wvfd, fvf, wide_fused!(false, true)),
+        Op::VfwnmsacVv => row(wvvd, fvv, wide_fused!(true, false)),
+        Op::VfwnmsacVf => row(wvfd, fvf, wide_fused!(true, false)),
+        Op::Vfwmaccbf16Vv => row(wvvd.float(bf16), fvv, Some(bf16_fma)),
+        Op::Vfwmaccbf16Vf => row(wvfd.float(bf16), vfwmaccbf16_vf, Some(bf16_fma)),
 
-        Op::VmfeqVv => row!(all, mvv, mfvv::<Vmfeq, F>),
-        Op::VmfeqVf => row!(all, mvf, mfvf::<Vmfeq, F>),
-        Op::VmfneVv => row!(all, mvv, mfvv::<Vmfne, F>),
-        Op::VmfneVf => row!(all, mvf, mfvf::<Vmfne, F>),
-        Op::VmfltVv => row!(all, mvv, mfvv::<Vmflt, F>),
-        Op::VmfltVf => row!(all, mvf, mfvf::<Vmflt, F>),
-        Op::VmfleVv => row!(all, mvv, mfvv::<Vmfle, F>),
-        Op::VmfleVf => row!(all, mvf, mfvf::<Vmfle, F>),
-        Op::VmfgtVf => row!(all, mvf, mfvf::<Vmfgt, F>),
-        Op::VmfgeVf => row!(all, mvf, mfvf::<Vmfge, F>),
+        Op::VmfeqVv => row(mvv, mfvv, compare!(Equal, eq)),
+        Op::VmfeqVf => row(mvf, mfvf, compare!(Equal, eq)),
+        Op::VmfneVv => row(mvv, mfvv, compare!(Unequal, ne)),
+        Op::VmfneVf => row(mvf, mfvf, compare!(Unequal, ne)),
+        Op::VmfltVv => row(mvv, mfvv, compare!(Less, lt)),
+        Op::VmfltVf => row(mvf, mfvf, compare!(Less, lt)),
+        Op::VmfleVv => row(mvv, mfvv, compare!(LessOrEqual, le)),
+        Op::VmfleVf => row(mvf, mfvf, compare!(LessOrEqual, le)),
+        Op::VmfgtVf => row(mvf, mfvf, compare!(Greater, gt)),
+        Op::VmfgeVf => row(mvf, mfvf, compare!(GreaterOrEqual, ge)),
 
-        Op::VfmergeVfm => row!(all, vf.v0_is_operand(), vfmerge::<F>),
-        Op::VfmvVF => row!(all, to_vd, vfmv_v_f::<F>),
-        _ => return conversion::entry(op, sew),
-    })
+        Op::VfmergeVfm => row(vf.v0_is_operand(), vfmerge, work!(Work::of::<Map2<Vmv, T, T, T>>())),
+        Op::VfmvVF => row(to_vd, sign_vf, work!(Work::of::<Map2<Vmv, T, T, T>>())),
+        _ => conversion::entry(op, sew),
+    }
 }

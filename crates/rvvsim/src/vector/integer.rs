@@ -3,12 +3,12 @@
 //! Operations take `a` from `vs2` and `b` from `vs1`, `x[rs1]` or the immediate; `d` is the old `vd` and `m` the
 //! bit of v0.
 
-use super::element::{Element, Op1, Op2, by_sew, ops};
-use super::kernels::{mvv, mvvm, mvx, mvxm, v, vv, vvd, vvm, vx, vxd, vxm, x};
+use super::Row;
+use super::body::{self, mvv, mvvm, mvx, mvxm, vv, vvm, vx, vxm};
+use super::element::{Element, Op1, ops, work_by_sew};
+use super::kernels::{Map1, Map2, Map3, Test2, Test3};
+use super::lanes::Work;
 use super::legality::{Eew, Shape};
-use super::{Entry, Run, VInst};
-use crate::Hart;
-use crate::trap::Exec;
 use rvv_isa::{Op, Sew};
 
 ops! { all:
@@ -79,8 +79,6 @@ ops! { all:
     VmadcNoCarry(a: U, b: U) -> bool = a.wrapping_add(b) < a;
     /// norm:vmadc_vmsbc_op_unmasked
     VmsbcNoBorrow(a: U, b: U) -> bool = a < b;
-    /// norm:vmerge_op_mask
-    Vmerge(a: U, b: U, m: U) -> U = if m != 0 { b } else { a };
     /// norm:vmv_op
     Vmv(_a: U, b: U) -> U = b;
 
@@ -140,9 +138,9 @@ ops! { narrow:
 }
 
 /// norm:vsext_vzext_op
-struct Vzext;
+pub(super) struct Vzext;
 /// norm:vsext_vzext_op
-struct Vsext;
+pub(super) struct Vsext;
 
 impl<A: Element, R: Element> Op1<A, R> for Vzext {
     #[inline(always)]
@@ -158,109 +156,56 @@ impl<A: Element, R: Element> Op1<A, R> for Vsext {
     }
 }
 
-/// `vmv.v.v`: vs1 is the only source.
-fn vmv_v_v<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec
+fn extension<O>(factor: u8, sew: Sew) -> Row
 where
-    Vmv: Op2<T, T, T>,
+    O: Op1<u8, u16> + Op1<u8, u32> + Op1<u8, u64> + Op1<u16, u32> + Op1<u16, u64> + Op1<u32, u64> + 'static,
 {
-    vv::<Vmv, T, T, T>(hart, &VInst { vs2: vi.vs1, ..*vi })
-}
-
-fn extension<O>(factor: u8, sew: Sew) -> Entry
-where
-    O: Op1<u8, u16> + Op1<u8, u32> + Op1<u8, u64> + Op1<u16, u32> + Op1<u16, u64> + Op1<u32, u64>,
-{
-    let run: Run = match (factor, sew) {
-        (1, Sew::E16) => v::<O, u8, u16>,
-        (1, Sew::E32) => v::<O, u16, u32>,
-        (1, Sew::E64) => v::<O, u32, u64>,
-        (2, Sew::E32) => v::<O, u8, u32>,
-        (2, Sew::E64) => v::<O, u16, u64>,
-        (3, Sew::E64) => v::<O, u8, u64>,
-        _ => super::reserved,
+    let work = match (factor, sew) {
+        (1, Sew::E16) => Some(const { &Work::of::<Map1<O, u8, u16>>() }),
+        (1, Sew::E32) => Some(const { &Work::of::<Map1<O, u16, u32>>() }),
+        (1, Sew::E64) => Some(const { &Work::of::<Map1<O, u32, u64>>() }),
+        (2, Sew::E32) => Some(const { &Work::of::<Map1<O, u8, u32>>() }),
+        (2, Sew::E64) => Some(const { &Work::of::<Map1<O, u16, u64>>() }),
+        (3, Sew::E64) => Some(const { &Work::of::<Map1<O, u8, u64>>() }),
+        _ => None,
     };
-    Entry { shape: Shape::new(Eew::Sew, Eew::Fraction(factor), Eew::Absent), run }
+    Row::new(Shape::new(Eew::Sew, Eew::Fraction(factor), Eew::Absent), vv, work)
 }
 
 const CARRY_TO_V0: &str = "norm:vadc_vsbc_vd_v0_rsv: the destination of vadc or vsbc is v0";
 
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
+pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
     /// A row with its kernel for the element width.
     macro_rules! row {
-        ($widths:ident, $shape:expr, $($kernel:tt)*) => {
-            Entry { shape: $shape, run: by_sew!($widths sew, $($kernel)*) }
+        ($widths:ident, $shape:expr, $run:expr, $($block:tt)*) => {
+            Row::new($shape, $run, work_by_sew!($widths sew, $($block)*))
         };
     }
-    macro_rules! vv {
-        ($o:ty) => {
-            row!(all, Shape::VV, vv::<$o, U, U, U>)
-        };
+    macro_rules! rows {
+        ($($name:ident: $widths:ident, $shape:expr, $run:ident, $block:ident<$($t:ident),+>;)*) => {$(
+            macro_rules! $name {
+                ($o:ty) => {
+                    row!($widths, $shape, $run, $block<$o, $($t),+>)
+                };
+            }
+        )*};
     }
-    macro_rules! vx {
-        ($o:ty) => {
-            row!(all, Shape::VX, vx::<$o, U, U, U>)
-        };
-    }
-    macro_rules! vvd {
-        ($o:ty) => {
-            row!(all, Shape::VV.reads_vd(), vvd::<$o, U, U>)
-        };
-    }
-    macro_rules! vxd {
-        ($o:ty) => {
-            row!(all, Shape::VX.reads_vd(), vxd::<$o, U, U>)
-        };
-    }
-    macro_rules! mvv {
-        ($o:ty) => {
-            row!(all, Shape::MVV, mvv::<$o, U>)
-        };
-    }
-    macro_rules! mvx {
-        ($o:ty) => {
-            row!(all, Shape::MVX, mvx::<$o, U>)
-        };
-    }
-    macro_rules! wvv {
-        ($o:ty) => {
-            row!(narrow, Shape::WVV, vv::<$o, U, U, W>)
-        };
-    }
-    macro_rules! wvx {
-        ($o:ty) => {
-            row!(narrow, Shape::WVX, vx::<$o, U, U, W>)
-        };
-    }
-    macro_rules! wwv {
-        ($o:ty) => {
-            row!(narrow, Shape::WWV, vv::<$o, W, U, W>)
-        };
-    }
-    macro_rules! wwx {
-        ($o:ty) => {
-            row!(narrow, Shape::WWX, vx::<$o, W, U, W>)
-        };
-    }
-    macro_rules! wvvd {
-        ($o:ty) => {
-            row!(narrow, Shape::WVV.reads_vd(), vvd::<$o, U, W>)
-        };
-    }
-    macro_rules! wvxd {
-        ($o:ty) => {
-            row!(narrow, Shape::WVX.reads_vd(), vxd::<$o, U, W>)
-        };
-    }
-    macro_rules! nwv {
-        ($o:ty) => {
-            row!(narrow, Shape::NWV, vv::<$o, W, U, U>)
-        };
-    }
-    macro_rules! nwx {
-        ($o:ty) => {
-            row!(narrow, Shape::NWX, vx::<$o, W, U, U>)
-        };
+    rows! {
+        vv: all, Shape::VV, vv, Map2<U, U, U>;
+        vx: all, Shape::VX, vx, Map2<U, U, U>;
+        vvd: all, Shape::VV.reads_vd(), vv, Map3<U, U>;
+        vxd: all, Shape::VX.reads_vd(), vx, Map3<U, U>;
+        mvv: all, Shape::MVV, mvv, Test2<U>;
+        mvx: all, Shape::MVX, mvx, Test2<U>;
+        wvv: narrow, Shape::WVV, vv, Map2<U, U, W>;
+        wvx: narrow, Shape::WVX, vx, Map2<U, U, W>;
+        wwv: narrow, Shape::WWV, vv, Map2<W, U, W>;
+        wwx: narrow, Shape::WWX, vx, Map2<W, U, W>;
+        wvvd: narrow, Shape::WVV.reads_vd(), vv, Map3<U, W>;
+        wvxd: narrow, Shape::WVX.reads_vd(), vx, Map3<U, W>;
+        nwv: narrow, Shape::NWV, vv, Map2<W, U, U>;
+        nwx: narrow, Shape::NWX, vx, Map2<W, U, U>;
     }
     let carry_vv = Shape::VV.v0_is_operand().apart_v0(CARRY_TO_V0);
     let carry_vx = Shape::VX.v0_is_operand().apart_v0(CARRY_TO_V0);
@@ -320,22 +265,25 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
         Op::VnmsubVv => vvd!(Vnmsub),
         Op::VnmsubVx => vxd!(Vnmsub),
 
-        Op::VadcVvm => row!(all, carry_vv, vvm::<Vadc, U>),
-        Op::VadcVxm | Op::VadcVim => row!(all, carry_vx, vxm::<Vadc, U>),
-        Op::VsbcVvm => row!(all, carry_vv, vvm::<Vsbc, U>),
-        Op::VsbcVxm => row!(all, carry_vx, vxm::<Vsbc, U>),
-        Op::VmadcVvm => row!(all, mask_vv, mvvm::<Vmadc, U>),
-        Op::VmadcVxm | Op::VmadcVim => row!(all, mask_vx, mvxm::<Vmadc, U>),
+        Op::VadcVvm => row!(all, carry_vv, vvm, Map3<Vadc, U, U>),
+        Op::VadcVxm | Op::VadcVim => row!(all, carry_vx, vxm, Map3<Vadc, U, U>),
+        Op::VsbcVvm => row!(all, carry_vv, vvm, Map3<Vsbc, U, U>),
+        Op::VsbcVxm => row!(all, carry_vx, vxm, Map3<Vsbc, U, U>),
+        Op::VmadcVvm => row!(all, mask_vv, mvvm, Test3<Vmadc, U>),
+        Op::VmadcVxm | Op::VmadcVim => row!(all, mask_vx, mvxm, Test3<Vmadc, U>),
         Op::VmadcVv => mvv!(VmadcNoCarry),
         Op::VmadcVx | Op::VmadcVi => mvx!(VmadcNoCarry),
-        Op::VmsbcVvm => row!(all, mask_vv, mvvm::<Vmsbc, U>),
-        Op::VmsbcVxm => row!(all, mask_vx, mvxm::<Vmsbc, U>),
+        Op::VmsbcVvm => row!(all, mask_vv, mvvm, Test3<Vmsbc, U>),
+        Op::VmsbcVxm => row!(all, mask_vx, mvxm, Test3<Vmsbc, U>),
         Op::VmsbcVv => mvv!(VmsbcNoBorrow),
         Op::VmsbcVx => mvx!(VmsbcNoBorrow),
-        Op::VmergeVvm => row!(all, merge_vv, vvm::<Vmerge, U>),
-        Op::VmergeVxm | Op::VmergeVim => row!(all, merge_vx, vxm::<Vmerge, U>),
-        Op::VmvVV => row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Sew), vmv_v_v::<U>),
-        Op::VmvVX | Op::VmvVI => row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Absent), x::<U>),
+        // norm:vmerge_op_mask
+        Op::VmergeVvm => row!(all, merge_vv, body::merge_vv, Map2<Vmv, U, U, U>),
+        Op::VmergeVxm | Op::VmergeVim => row!(all, merge_vx, body::merge_vx, Map2<Vmv, U, U, U>),
+        Op::VmvVV => row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Sew), vv, Map1<Vzext, U, U>),
+        Op::VmvVX | Op::VmvVI => {
+            row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Absent), vx, Map2<Vmv, U, U, U>)
+        }
 
         Op::VmseqVv => mvv!(Vmseq),
         Op::VmseqVx | Op::VmseqVi => mvx!(Vmseq),

@@ -1,77 +1,149 @@
-//! Kernels for the usual forms of operands: `a` is always `vs2`, `b` is `vs1` or the scalar.
+//! Kernels for the usual forms of operations: `a` is always of `vs2`, `b` of `vs1` or the scalar, `d` the third
+//! operand.
 
-use super::VInst;
-use super::body::{Carry, Group, Map, Splat, run_group, run_mask};
+use super::body::{low_bits, pack, read_lanes, write_lanes};
 use super::element::{Element, Op1, Op2, Op3};
-use crate::Hart;
-use crate::trap::Exec;
+use super::lanes::{Block, Lanes, Step};
 use std::marker::PhantomData;
 
-/// `vd[i] = op(vs2[i])`.
-pub fn v<O: Op1<A, R>, A: Element, R: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    run_group(hart, vi, Map((Group::<A>::new(vi.vs2),), O::apply))
+/// The register file and what is to be done with it, while a kernel goes through the elements.
+pub(super) struct Pass<'a, B> {
+    pub regs: &'a mut [u8],
+    pub lanes: &'a Lanes,
+    pub mode: u8,
+    /// What the elements done so far add up to: see [`Kernel`](super::lanes::Kernel).
+    pub answer: u64,
+    block: PhantomData<B>,
 }
 
-/// `vd[i] = op(vs2[i], vs1[i])`.
-pub fn vv<O: Op2<A, B, R>, A: Element, B: Element, R: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    run_group(hart, vi, Map((Group::<A>::new(vi.vs2), Group::<B>::new(vi.vs1)), O::apply))
+impl<'a, B> Pass<'a, B> {
+    #[inline(always)]
+    pub fn new(regs: &'a mut [u8], lanes: &'a Lanes, mode: u8) -> Self {
+        Pass { regs, lanes, mode, answer: 0, block: PhantomData }
+    }
+
+    #[inline(always)]
+    pub fn a<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
+        read_lanes(&self.regs[self.lanes.a + first * T::SIZE..][..N * T::SIZE])
+    }
+
+    #[inline(always)]
+    pub fn b<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
+        read_lanes(&self.regs[self.lanes.b_at(first, T::SIZE)..][..N * T::SIZE])
+    }
+
+    #[inline(always)]
+    pub fn d<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
+        read_lanes(&self.regs[self.lanes.d + first * T::SIZE..][..N * T::SIZE])
+    }
+
+    #[inline(always)]
+    pub fn write<T: Element, const N: usize>(&mut self, first: usize, lanes: &[T; N]) {
+        write_lanes(&mut self.regs[self.lanes.out + first * T::SIZE..][..N * T::SIZE], lanes);
+    }
 }
 
-/// `vd[i] = op(vs2[i], scalar)`.
-pub fn vx<O: Op2<A, B, R>, A: Element, B: Element, R: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = B::from_u64(vi.scalar(hart));
-    run_group(hart, vi, Map((Group::<A>::new(vi.vs2), Splat(b)), O::apply))
+/// A block type, and how it takes its steps.
+macro_rules! block {
+    ($(#[$doc:meta])* $name:ident<O: $op:path, $($t:ident),+> [$a:ty, $b:ty] -> $d:ty,
+     |$pass:ident, $first:ident, $n:ident| $body:block) => {
+        $(#[$doc])*
+        pub(super) struct $name<O, $($t),+>(PhantomData<(O, $($t),+)>);
+
+        impl<O: $op, $($t: Element),+> Block for $name<O, $($t),+> {
+            type D = $d;
+            const SOURCES: [u8; 2] = [size_of::<$a>() as u8, size_of::<$b>() as u8];
+
+            #[inline(always)]
+            fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+                let mut pass = Pass::<Self>::new(regs, lanes, mode);
+                <$d>::steps::<_, BETTER>(&mut pass, count);
+                pass.answer
+            }
+        }
+
+        impl<O: $op, $($t: Element),+> Step for Pass<'_, $name<O, $($t),+>> {
+            #[inline(always)]
+            fn step<const $n: usize>(&mut self, $first: usize) -> bool {
+                let $pass = self;
+                $body
+                true
+            }
+        }
+    };
 }
 
-/// `vd[i] = op(vs2[i], vs1[i], vd[i])`.
-pub fn vvd<O: Op3<A, A, R, R>, A: Element, R: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let operands = (Group::<A>::new(vi.vs2), Group::<A>::new(vi.vs1), Group::<R>::new(vi.vd));
-    run_group(hart, vi, Map(operands, O::apply))
+block! {
+    /// `out[i] = op(a[i])`.
+    Map1<O: Op1<A, R>, A, R> [A, A] -> R, |pass, first, N| {
+        let a = pass.a::<A, N>(first);
+        let mut out = [R::ZERO; N];
+        for i in 0..N {
+            out[i] = O::apply(a[i]);
+        }
+        pass.write(first, &out);
+    }
 }
 
-/// `vd[i] = op(vs2[i], scalar, vd[i])`.
-pub fn vxd<O: Op3<A, A, R, R>, A: Element, R: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = A::from_u64(vi.scalar(hart));
-    run_group(hart, vi, Map((Group::<A>::new(vi.vs2), Splat(b), Group::<R>::new(vi.vd)), O::apply))
+block! {
+    /// `out[i] = op(a[i], b[i])`.
+    Map2<O: Op2<A, B, R>, A, B, R> [A, B] -> R, |pass, first, N| {
+        let (a, b) = (pass.a::<A, N>(first), pass.b::<B, N>(first));
+        let mut out = [R::ZERO; N];
+        for i in 0..N {
+            out[i] = O::apply(a[i], b[i]);
+        }
+        pass.write(first, &out);
+    }
 }
 
-/// `vd[i] = op(vs2[i], vs1[i], v0.mask[i])`.
-pub fn vvm<O: Op3<T, T, T, T>, T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let operands = (Group::<T>::new(vi.vs2), Group::<T>::new(vi.vs1), Carry::<T>(PhantomData));
-    run_group(hart, vi, Map(operands, O::apply))
+block! {
+    /// `out[i] = op(a[i], b[i], d[i])`.
+    Map3<O: Op3<A, A, R, R>, A, R> [A, A] -> R, |pass, first, N| {
+        let (a, b, d) = (pass.a::<A, N>(first), pass.b::<A, N>(first), pass.d::<R, N>(first));
+        let mut out = [R::ZERO; N];
+        for i in 0..N {
+            out[i] = O::apply(a[i], b[i], d[i]);
+        }
+        pass.write(first, &out);
+    }
 }
 
-/// `vd[i] = op(vs2[i], scalar, v0.mask[i])`.
-pub fn vxm<O: Op3<T, T, T, T>, T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = T::from_u64(vi.scalar(hart));
-    run_group(hart, vi, Map((Group::<T>::new(vi.vs2), Splat(b), Carry::<T>(PhantomData)), O::apply))
+block! {
+    /// `out[i] = op(a[i], b[i])`, rounded and saturated: see [`fixed_point`](super::fixed_point).
+    Saturating<O: Op3<A, D, u8, (D, D)>, A, D> [A, D] -> D, |pass, first, N| {
+        let (a, b) = (pass.a::<A, N>(first), pass.b::<D, N>(first));
+        let mode = pass.mode;
+        let mut out = [D::ZERO; N];
+        let mut saturated = [D::ZERO; N];
+        for i in 0..N {
+            (out[i], saturated[i]) = O::apply(a[i], b[i], mode);
+        }
+        pass.answer |= u64::from(saturated.into_iter().fold(D::ZERO, |any, s| any | s) != D::ZERO);
+        pass.write(first, &out);
+    }
 }
 
-/// `vd[i] = op(scalar)`.
-pub fn x<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = T::from_u64(vi.scalar(hart));
-    run_group(hart, vi, Map((Splat(b),), |b| b))
+block! {
+    /// Bit `i` of the answer is `op(a[i], b[i])`. No more than 64 elements at a time.
+    Test2<O: Op2<T, T, bool>, T> [T, T] -> T, |pass, first, N| {
+        let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
+        let mut out = [0; N];
+        for i in 0..N {
+            out[i] = u8::from(O::apply(a[i], b[i]));
+        }
+        pass.answer |= (pack(&out) & low_bits(N)) << first;
+    }
 }
 
-/// `vd.mask[i] = op(vs2[i], vs1[i])`.
-pub fn mvv<O: Op2<T, T, bool>, T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    run_mask(hart, vi, Map((Group::<T>::new(vi.vs2), Group::<T>::new(vi.vs1)), O::apply))
-}
-
-/// `vd.mask[i] = op(vs2[i], scalar)`.
-pub fn mvx<O: Op2<T, T, bool>, T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = T::from_u64(vi.scalar(hart));
-    run_mask(hart, vi, Map((Group::<T>::new(vi.vs2), Splat(b)), O::apply))
-}
-
-/// `vd.mask[i] = op(vs2[i], vs1[i], v0.mask[i])`.
-pub fn mvvm<O: Op3<T, T, T, bool>, T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let operands = (Group::<T>::new(vi.vs2), Group::<T>::new(vi.vs1), Carry::<T>(PhantomData));
-    run_mask(hart, vi, Map(operands, O::apply))
-}
-
-/// `vd.mask[i] = op(vs2[i], scalar, v0.mask[i])`.
-pub fn mvxm<O: Op3<T, T, T, bool>, T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let b = T::from_u64(vi.scalar(hart));
-    run_mask(hart, vi, Map((Group::<T>::new(vi.vs2), Splat(b), Carry::<T>(PhantomData)), O::apply))
+block! {
+    /// Bit `i` of the answer is `op(a[i], b[i], d[i])`.
+    Test3<O: Op3<T, T, T, bool>, T> [T, T] -> T, |pass, first, N| {
+        let (a, b, d) = (pass.a::<T, N>(first), pass.b::<T, N>(first), pass.d::<T, N>(first));
+        let mut out = [0; N];
+        for i in 0..N {
+            out[i] = u8::from(O::apply(a[i], b[i], d[i]));
+        }
+        pass.answer |= (pack(&out) & low_bits(N)) << first;
+    }
 }

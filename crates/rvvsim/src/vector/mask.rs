@@ -1,9 +1,7 @@
 //! Vector mask instructions (manual, chapter "Vector Mask Instructions").
 
 use super::body::write_mask_word;
-use super::body::{
-    Index, Kernel, Map, begin, end, low_bits, mask_bits, register_bits, run_group, vl, write_group,
-};
+use super::body::{Kernel, begin, end, low_bits, mask_bits, register_bits, run_group, vl, write_group};
 use super::element::{Element, by_sew};
 use super::legality::{Eew, Shape};
 use super::{Entry, Run, VInst};
@@ -186,8 +184,23 @@ fn viota<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 /// norm:vid_op
+struct Vid<T>(PhantomData<T>);
+
+impl<T: Element> Kernel for Vid<T> {
+    type D = T;
+
+    #[inline(always)]
+    fn block<const N: usize>(&mut self, _regs: &[u8], first: usize, _active: u64) -> [T; N] {
+        let mut lanes = [T::ZERO; N];
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            *lane = T::from_u64((first + i) as u64);
+        }
+        lanes
+    }
+}
+
 fn vid<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    run_group(hart, vi, Map((Index::<T>(PhantomData),), |i| i))
+    run_group(hart, vi, Vid::<T>(PhantomData))
 }
 
 /// The rows of the chapter.

@@ -4,7 +4,7 @@
 //! Where many elements lie side by side in ordinary memory they are moved as slices, page by page; devices,
 //! logged accesses and elements across a page boundary go one by one.
 
-use super::body::{begin, end, log_csr, mask_bit, vl};
+use super::body::{begin, copy_active, end, log_csr, mask_bit, unaligned_mask_bits, vl};
 use super::element::Element;
 use super::legality::{Eew, Shape};
 use super::policy::Policy;
@@ -230,7 +230,15 @@ fn load_run<T: Element>(
     };
     let regs = &mut hart.v.regs;
     let ram = hart.ram.bytes();
-    if vi.masked {
+    if vi.masked && fields == 1 {
+        let per = 16 / T::SIZE;
+        for k in (i..i + count).step_by(per) {
+            let n = per.min(i + count - k);
+            let bits = unaligned_mask_bits(regs, k, n);
+            let from = &ram[offset + (k - i) * T::SIZE..][..n * T::SIZE];
+            copy_active::<T>(&mut regs[vi.vd as usize + k * T::SIZE..][..n * T::SIZE], from, bits);
+        }
+    } else if vi.masked {
         for k in i..i + count {
             if mask_bit(regs, k) {
                 for field in 0..fields {
@@ -307,7 +315,15 @@ fn store_run<T: Element>(
     };
     let regs = &hart.v.regs;
     let ram = hart.ram.bytes_mut();
-    if vi.masked {
+    if vi.masked && fields == 1 {
+        let per = 16 / T::SIZE;
+        for k in (i..i + count).step_by(per) {
+            let n = per.min(i + count - k);
+            let bits = unaligned_mask_bits(regs, k, n);
+            let from = &regs[vi.vd as usize + k * T::SIZE..][..n * T::SIZE];
+            copy_active::<T>(&mut ram[offset + (k - i) * T::SIZE..][..n * T::SIZE], from, bits);
+        }
+    } else if vi.masked {
         for k in i..i + count {
             if mask_bit(regs, k) {
                 for field in 0..fields {
@@ -326,7 +342,46 @@ fn store_run<T: Element>(
     Ok(count)
 }
 
+/// The bytes of a unit-stride access that is no more than a copy: all elements, on one page that is remembered.
+/// Where they are in memory, and how many.
+#[inline(always)]
+fn simple_run<T: Element>(hart: &Hart, vi: &VInst, access: Access) -> Option<(usize, usize)> {
+    let va = hart.x[vi.inst.rs1];
+    let bytes = vl(&hart.v, vi) * T::SIZE;
+    let simple = !vi.masked && vi.inst.nf == 0 && hart.v.vstart == 0 && bytes as u64 <= PAGE - va % PAGE;
+    // An address that is not aligned for its elements misses here, and is looked at with more care.
+    let offset = hart.tlb.lookup(va, T::SIZE, access)?;
+    simple.then_some((offset, bytes))
+}
+
+/// Copies as many bytes as a few registers hold.
+#[inline(always)]
+fn copy(to: &mut [u8], from: &[u8]) {
+    if to.len() == from.len() && to.len().is_multiple_of(16) && to.len() <= 256 {
+        for (to, from) in to.chunks_exact_mut(16).zip(from.chunks_exact(16)) {
+            to.copy_from_slice(from);
+        }
+    } else {
+        to.copy_from_slice(from);
+    }
+}
+
 fn vle<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
+    if let Some((offset, bytes)) = simple_run::<T>(hart, vi, Access::Load) {
+        let to = &mut hart.v.regs[vi.vd as usize..][..bytes];
+        copy(to, &hart.ram.bytes()[offset..offset + bytes]);
+        if vi.tail != Policy::Undisturbed && bytes != 0 {
+            treat_loaded_tail::<T>(hart, vi, bytes / T::SIZE);
+        }
+        hart.vs_dirty = true;
+        return Ok(());
+    }
+    vle_in_full::<T>(hart, vi)
+}
+
+/// Apart, so that the copy needs no stack frame.
+#[inline(never)]
+fn vle_in_full<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     load::<T, _>(hart, vi, unit::<T>(hart, vi), false)
 }
 
@@ -344,6 +399,17 @@ fn vlxei<T: Element, I: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 fn vse<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
+    if let Some((offset, bytes)) = simple_run::<T>(hart, vi, Access::Store) {
+        let from = &hart.v.regs[vi.vd as usize..][..bytes];
+        copy(&mut hart.ram.bytes_mut()[offset..offset + bytes], from);
+        hart.vs_dirty = true;
+        return Ok(());
+    }
+    vse_in_full::<T>(hart, vi)
+}
+
+#[inline(never)]
+fn vse_in_full<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     store::<T, _>(hart, vi, unit::<T>(hart, vi))
 }
 

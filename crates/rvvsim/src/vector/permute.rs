@@ -1,7 +1,7 @@
 //! Vector permutation instructions, integer and floating-point (manual, chapters "Vector Integer Permutation
 //! Instructions" and "Vector Floating-Point Permutation Instructions").
 
-use super::body::{Kernel, Map, Splat, begin, end, mask_bit, read_lanes, run_group, treat_rest, vl};
+use super::body::{Kernel, begin, end, mask_bit, read_lanes, run_group, treat_rest, vl};
 use super::element::{Element, by_sew};
 use super::float::{box_scalar, check_frm, unbox_scalar};
 use super::legality::{Eew, Float, Shape};
@@ -209,10 +209,22 @@ fn vrgatherei16<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     vrgather::<T, u16>(hart, vi)
 }
 
+/// A value, for every element.
+struct Splat<T>(T);
+
+impl<T: Element> Kernel for Splat<T> {
+    type D = T;
+
+    #[inline(always)]
+    fn block<const N: usize>(&mut self, _regs: &[u8], _first: usize, _active: u64) -> [T; N] {
+        [self.0; N]
+    }
+}
+
 /// norm:vrgather-vx_vrgather-vi_op
 fn vrgather_vx<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     let value: T = element_or_0(&hart.v.regs[vi.vs2 as usize..], vi.scalar(hart), u64::from(vi.vlmax));
-    run_group(hart, vi, Map((Splat(value),), |value| value))
+    run_group(hart, vi, Splat(value))
 }
 
 /// norm:vcompress_op

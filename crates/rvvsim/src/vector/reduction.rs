@@ -2,16 +2,18 @@
 //!
 //! The unordered floating-point sums add in element order, as the ordered ones do; the manual allows that.
 
-use super::body::{end, low_bits, mask_bits, read_lanes, select, vl};
-use super::element::{Element, Op2, by_sew, each_width};
+use super::body::{blank, body_bits, end, read_element, read_lanes, vl, write_element};
+use super::element::{Element, Op1, Op2, each_width};
 use super::float::{by_float, finish_float, rounding_mode};
-use super::integer::{Vadd, Vand, Vmax, Vmaxu, Vmin, Vminu, Vor, Vxor};
+use super::integer::{Vadd, Vand, Vmax, Vmaxu, Vmin, Vminu, Vor, Vsext, Vxor, Vzext};
+use super::lanes::{Block, Lanes, PART_A, Step, Work, call};
 use super::legality::{Eew, Float as FloatOperands, Shape};
-use super::{Entry, VInst, VectorState};
+use super::{Entry, Row, VInst};
 use crate::Hart;
 use crate::fp::{self, Flags, Float, RoundingMode};
 use crate::trap::Exec;
 use rvv_isa::{Op, Sew};
+use std::marker::PhantomData;
 
 /// Reductions start from element 0 only.
 fn begin(hart: &Hart, vi: &VInst) -> Exec {
@@ -52,103 +54,95 @@ fold! {
     Vmax => S::MIN;
 }
 
-/// Folds the active elements of `vs2`, each made an `R` first.
-#[inline(always)]
-fn fold<O: Fold<R>, T: Element, R: Element>(
-    v: &VectorState,
-    vi: &VInst,
-    vl: usize,
-    widen: impl Fn(T) -> R,
-) -> R {
-    match T::SIZE {
-        1 => fold_blocks::<O, T, R, 64, 16>(v, vi, vl, widen),
-        2 => fold_blocks::<O, T, R, 32, 8>(v, vi, vl, widen),
-        4 => fold_blocks::<O, T, R, 16, 4>(v, vi, vl, widen),
-        _ => fold_blocks::<O, T, R, 8, 2>(v, vi, vl, widen),
-    }
+/// The answer is the fold of the elements of `a`, each made an `R` first by `X`.
+struct Folded<O, X, T, R>(PhantomData<(O, X, T, R)>);
+
+/// One sum for each lane of a block.
+struct Sums<'a, O, X, T, R> {
+    regs: &'a [u8],
+    lanes: &'a Lanes,
+    sums: [R; 64],
+    types: PhantomData<(O, X, T)>,
 }
 
-#[inline(always)]
-fn fold_blocks<O: Fold<R>, T: Element, R: Element, const BIG: usize, const SMALL: usize>(
-    v: &VectorState,
-    vi: &VInst,
-    vl: usize,
-    widen: impl Fn(T) -> R,
-) -> R {
-    let mut sums = [O::IDENTITY; BIG];
-    let mut first = 0;
-    while !vi.masked && first + BIG <= vl {
-        let lanes = active_lanes::<O, T, R, BIG>(v, vi, first, low_bits(BIG), &widen);
-        for (sum, lane) in sums.iter_mut().zip(lanes) {
-            *sum = O::apply(*sum, lane);
+impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Step for Sums<'_, O, X, T, R> {
+    #[inline(always)]
+    fn step<const N: usize>(&mut self, first: usize) -> bool {
+        let lanes: [T; N] = read_lanes(&self.regs[self.lanes.a + first * T::SIZE..][..N * T::SIZE]);
+        for (sum, lane) in self.sums.iter_mut().zip(lanes) {
+            *sum = O::apply(*sum, X::apply(lane));
         }
-        first += BIG;
+        true
     }
-    let mut rest = [O::IDENTITY; SMALL];
-    while first < vl {
-        let mut active = low_bits(SMALL.min(vl - first));
-        if vi.masked {
-            active &= mask_bits::<SMALL>(&v.regs, first);
+}
+
+impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T, R> {
+    type D = R;
+    const SOURCES: [u8; 2] = [size_of::<T>() as u8, size_of::<R>() as u8];
+
+    #[inline(always)]
+    fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, _mode: u8) -> u64 {
+        let mut all = Sums::<O, X, T, R> { regs, lanes, sums: [O::IDENTITY; 64], types: PhantomData };
+        T::steps::<_, BETTER>(&mut all, count);
+        // Only as many sums as there were lanes in a step.
+        let mut sums = all.sums;
+        for width in [32, 16, 8, 4, 2, 1] {
+            if width < if BETTER { 64 / T::SIZE } else { 16 / T::SIZE } {
+                for i in 0..width {
+                    sums[i] = O::apply(sums[i], sums[i + width]);
+                }
+            }
         }
-        let lanes = active_lanes::<O, T, R, SMALL>(v, vi, first, active, &widen);
-        for (sum, lane) in rest.iter_mut().zip(lanes) {
-            *sum = O::apply(*sum, lane);
-        }
-        first += SMALL;
+        sums[0].to_u64()
     }
-    let rest = rest.into_iter().fold(O::IDENTITY, O::apply);
-    if vi.masked || vl < BIG { rest } else { sums.into_iter().fold(rest, O::apply) }
 }
 
-#[inline(always)]
-fn active_lanes<O: Fold<R>, T: Element, R: Element, const N: usize>(
-    v: &VectorState,
-    vi: &VInst,
-    first: usize,
-    active: u64,
-    widen: &impl Fn(T) -> R,
-) -> [R; N] {
-    let lanes: [T; N] = read_lanes(&v.regs[vi.vs2 as usize + first * T::SIZE..][..N * T::SIZE]);
-    let mut wide = [O::IDENTITY; N];
-    for (wide, lane) in wide.iter_mut().zip(lanes) {
-        *wide = widen(lane);
-    }
-    if active == low_bits(N) { wide } else { select(active, &wide, &[O::IDENTITY; N]) }
+/// The fold of two.
+fn combine<O: Op2<R, R, R>, R: Element>(a: u64, b: u64, _: u64, _: RoundingMode, _: &mut Flags) -> u64 {
+    O::apply(R::from_u64(a), R::from_u64(b)).to_u64()
 }
 
-/// norm:vredsum_vredmaxu_vredmax_vredminu_vredmin_vredand_vredor_vredxor_op
-fn reduce<O: Fold<T>, T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    reduce_widened::<O, T, T>(hart, vi, |a| a)
+/// How to fold; its `slow` folds two.
+const fn folding<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element>(identity: u64) -> Work {
+    Work { slow: combine::<O, R>, identity, ..Work::of::<Folded<O, X, T, R>>() }
 }
 
-/// norm:vwredsumu_op
-fn vwredsumu<T: Element, R: Element>(hart: &mut Hart, vi: &VInst) -> Exec
-where
-    Vadd: Fold<R>,
-{
-    reduce_widened::<Vadd, T, R>(hart, vi, |a| R::from_u64(a.to_u64()))
-}
-
-/// norm:vwredsum_op
-fn vwredsum<T: Element, R: Element>(hart: &mut Hart, vi: &VInst) -> Exec
-where
-    Vadd: Fold<R>,
-{
-    reduce_widened::<Vadd, T, R>(hart, vi, |a| R::from_u64(a.sext()))
-}
-
-#[inline(always)]
-fn reduce_widened<O: Fold<R>, T: Element, R: Element>(
-    hart: &mut Hart,
-    vi: &VInst,
-    widen: impl Fn(T) -> R,
-) -> Exec {
+/// norm:vredsum_vredmaxu_vredmax_vredminu_vredmin_vredand_vredor_vredxor_op, norm:vwredsumu_op, norm:vwredsum_op
+fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
-    let vl = vl(&hart.v, vi);
+    let v = &mut hart.v;
+    let vl = vl(v, vi);
     if vl > 0 {
-        let scalar = R::read(&hart.v.regs[vi.vs1 as usize..]);
-        let result = O::apply(scalar, fold::<O, T, R>(&hart.v, vi, vl, widen));
-        finish(hart, vi, result);
+        let [sd, sa, _] = vi.work.sizes.map(usize::from);
+        let combine = |a, b| (vi.work.slow)(a, b, 0, RoundingMode::Rne, &mut Flags::default());
+        let mut result = read_element(&v.regs[vi.vs1 as usize..], sd);
+        let mut first = 0;
+        if !vi.masked {
+            first = vl & !((16 >> sa.trailing_zeros()) - 1);
+            if first != 0 {
+                let answer = call(vi.kernel, &mut v.regs, &vi.lanes, first, 0);
+                result = combine(result, answer);
+            }
+        }
+        let chunk = 64 >> sa.trailing_zeros();
+        let start = first;
+        first &= !(chunk - 1);
+        while first < vl {
+            let mut active = body_bits(first, chunk, start, vl);
+            if vi.masked {
+                active &= u64::read(&v.regs[first / 8..]);
+            }
+            if active != 0 {
+                let (from, to) = (vi.vs2 as usize + first * sa, 32 * v.vlenb + PART_A);
+                let a = blank(&mut v.regs, from, to, sa, chunk, active, vi.work.identity);
+                let lanes = Lanes { a, ..vi.lanes };
+                let count = chunk.min(vl - first);
+                result = combine(result, call(vi.kernel, &mut v.regs, &lanes, count, 0));
+            }
+            first += chunk;
+        }
+        write_element(&mut v.regs[vi.vd as usize..], sd, result);
+        v.treat_tail(vi.tail, vi.vd as usize, sd, vi.group as usize, 1);
     }
     end(hart);
     Ok(())
@@ -205,17 +199,39 @@ fn vfwredsum<S: Float<Bits: Element>, D: Float<Bits: Element>>(hart: &mut Hart, 
 }
 
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
+pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
     let single = Shape::new(Eew::Element0, Eew::Sew, Eew::Element0);
     let wide = Shape::new(Eew::WideElement0, Eew::Sew, Eew::WideElement0);
     macro_rules! reduce {
-        ($o:ty) => {
-            Entry { shape: single, run: by_sew!(all sew, reduce::<$o, U>) }
-        };
+        ($o:ty) => {{
+            macro_rules! by {
+                ($t:ty) => {
+                    const { &folding::<$o, Vzext, $t, $t>(<$o as Fold<$t>>::IDENTITY as u64) }
+                };
+            }
+            let work = match sew {
+                Sew::E8 => by!(u8),
+                Sew::E16 => by!(u16),
+                Sew::E32 => by!(u32),
+                Sew::E64 => by!(u64),
+            };
+            Row::new(single, reduce, Some(work))
+        }};
+    }
+    macro_rules! widening {
+        ($x:ty) => {{
+            let work = match sew {
+                Sew::E8 => Some(const { &folding::<Vadd, $x, u8, u16>(0) }),
+                Sew::E16 => Some(const { &folding::<Vadd, $x, u16, u32>(0) }),
+                Sew::E32 => Some(const { &folding::<Vadd, $x, u32, u64>(0) }),
+                Sew::E64 => None,
+            };
+            Row::new(wide, reduce, work)
+        }};
     }
     macro_rules! float {
         ($kernel:ident) => {
-            Entry { shape: single.float(FloatOperands::Sew), run: by_float!(all sew, $kernel::<F>) }
+            Entry { shape: single.float(FloatOperands::Sew), run: by_float!(all sew, $kernel::<F>) }.into()
         };
     }
     Some(match op {
@@ -227,14 +243,14 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
         Op::VredandVs => reduce!(Vand),
         Op::VredorVs => reduce!(Vor),
         Op::VredxorVs => reduce!(Vxor),
-        Op::VwredsumuVs => Entry { shape: wide, run: by_sew!(narrow sew, vwredsumu::<U, W>) },
-        Op::VwredsumVs => Entry { shape: wide, run: by_sew!(narrow sew, vwredsum::<U, W>) },
+        Op::VwredsumuVs => widening!(Vzext),
+        Op::VwredsumVs => widening!(Vsext),
         Op::VfredosumVs | Op::VfredusumVs => float!(vfredsum),
         Op::VfredminVs => float!(vfredmin),
         Op::VfredmaxVs => float!(vfredmax),
         Op::VfwredosumVs | Op::VfwredusumVs => {
             let shape = wide.float(FloatOperands::Both);
-            Entry { shape, run: by_float!(narrow sew, vfwredsum::<F, G>) }
+            Entry { shape, run: by_float!(narrow sew, vfwredsum::<F, G>) }.into()
         }
         _ => return None,
     })

@@ -1,6 +1,7 @@
 //! The `rvvsim` command.
 
 mod options;
+mod profile;
 mod qemu;
 mod report;
 mod sweep;
@@ -77,6 +78,7 @@ struct Job {
     /// QEMU's `-d in_asm`, and where to.
     in_asm: Option<PathBuf>,
     stats: bool,
+    profile: Option<PathBuf>,
     sweep: Option<Sweep>,
 }
 
@@ -115,6 +117,7 @@ impl Job {
             trace: o.look.trace,
             in_asm: None,
             stats: o.look.stats,
+            profile: o.look.profile,
             sweep,
         })
     }
@@ -151,6 +154,7 @@ impl Job {
             trace: None,
             in_asm: o.in_asm.then(|| o.log.unwrap_or_else(|| "/dev/stderr".into())),
             stats: false,
+            profile: None,
             sweep: None,
         })
     }
@@ -199,6 +203,13 @@ impl Job {
         let code = conclude(&mut machine, &image, &outcome);
         if self.stats {
             eprint!("{}", report::statistics(&machine, time));
+        }
+        if let Some(path) = &self.profile {
+            let (text, stacks) = profile::profile(&machine, &image);
+            eprint!("{text}");
+            if let Err(e) = std::fs::write(path, stacks) {
+                return cannot_run(&format!("cannot write the profile to {}: {e}", path.display()));
+            }
         }
         code
     }

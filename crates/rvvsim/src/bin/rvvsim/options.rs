@@ -162,6 +162,12 @@ pub struct LookOptions {
     /// Print instructions retired, by class, and host time, to standard error at the end.
     #[arg(long, env = "RVVSIM_STATS")]
     pub stats: bool,
+
+    /// Print the hottest symbols and blocks to standard error at the end; with a file, also write every block there as
+    /// a collapsed stack, for flame graph tools.
+    #[arg(long, env = "RVVSIM_PROFILE", value_name = "FILE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "/dev/null")]
+    pub profile: Option<PathBuf>,
 }
 
 /// Is the program portable?
@@ -180,7 +186,7 @@ pub struct SweepOptions {
     /// Exit code: 0 the output is always the same, 1 it is not, 2 the program cannot be run.
     #[arg(long, env = "RVVSIM_SWEEP", value_name = "VLEN,...", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_parser = parse_vlens,
-          conflicts_with_all = ["vlen", "tail", "mask", "vl", "trace", "stats", "strace"])]
+          conflicts_with_all = ["vlen", "tail", "mask", "vl", "trace", "stats", "profile", "strace"])]
     pub sweep: Option<Vlens>,
 
     /// Print the result of --sweep as JSON.

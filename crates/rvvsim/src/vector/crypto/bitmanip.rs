@@ -1,9 +1,11 @@
 //! Zvbb and Zvbc: bit manipulation and carry-less multiplication of elements.
 
-use super::super::element::{by_sew, ops};
-use super::super::kernels::{v, vv, vx};
+use super::super::body::{vv, vx};
+use super::super::element::{ops, work_by_sew};
+use super::super::kernels::{Map1, Map2};
+use super::super::lanes::Work;
 use super::super::legality::Shape;
-use super::super::{Entry, Run};
+use super::super::{Row, Run};
 use rvv_isa::{Op, Sew};
 
 ops! { all:
@@ -41,11 +43,14 @@ fn carryless_product(a: u64, b: u64) -> u128 {
 }
 
 /// The rows of the extensions.
-pub fn entry(op: Op, sew: Sew) -> Option<Entry> {
-    macro_rules! v { ($o:ty) => { Entry { shape: Shape::VX, run: by_sew!(all sew, v::<$o, U, U>) } }; }
-    macro_rules! vv { ($o:ty) => { Entry { shape: Shape::VV, run: by_sew!(all sew, vv::<$o, U, U, U>) } }; }
-    macro_rules! vx { ($o:ty) => { Entry { shape: Shape::VX, run: by_sew!(all sew, vx::<$o, U, U, U>) } }; }
-    let e64_only = |shape: Shape, run: Run, rule| Entry { shape: shape.only_sew(1 << 3, rule), run };
+pub fn entry(op: Op, sew: Sew) -> Option<Row> {
+    macro_rules! v { ($o:ty) => { Row::new(Shape::VX, vv, work_by_sew!(all sew, Map1<$o, U, U>)) }; }
+    macro_rules! vv { ($o:ty) => { Row::new(Shape::VV, vv, work_by_sew!(all sew, Map2<$o, U, U, U>)) }; }
+    macro_rules! vx { ($o:ty) => { Row::new(Shape::VX, vx, work_by_sew!(all sew, Map2<$o, U, U, U>)) }; }
+    let e64_only =
+        |shape: Shape, run: Run, work, rule| Row::new(shape.only_sew(1 << 3, rule), run, Some(work));
+    let (low, high) =
+        const { (&Work::of::<Map2<Vclmul, u64, u64, u64>>(), &Work::of::<Map2<Vclmulh, u64, u64, u64>>()) };
     let clmul = "norm:vclmul_sewn64_rsv: SEW is any value other than 64";
     let clmulh = "norm:vclmulh_sewn64_rsv: SEW is any value other than 64";
     Some(match op {
@@ -61,14 +66,12 @@ pub fn entry(op: Op, sew: Sew) -> Option<Entry> {
         Op::VrolVx => vx!(Vrol),
         Op::VrorVv => vv!(Vror),
         Op::VrorVx | Op::VrorVi => vx!(Vror),
-        Op::VwsllVv => Entry { shape: Shape::WVV, run: by_sew!(narrow sew, vv::<Vwsll, U, U, W>) },
-        Op::VwsllVx | Op::VwsllVi => {
-            Entry { shape: Shape::WVX, run: by_sew!(narrow sew, vx::<Vwsll, U, U, W>) }
-        }
-        Op::VclmulVv => e64_only(Shape::VV, vv::<Vclmul, u64, u64, u64>, clmul),
-        Op::VclmulVx => e64_only(Shape::VX, vx::<Vclmul, u64, u64, u64>, clmul),
-        Op::VclmulhVv => e64_only(Shape::VV, vv::<Vclmulh, u64, u64, u64>, clmulh),
-        Op::VclmulhVx => e64_only(Shape::VX, vx::<Vclmulh, u64, u64, u64>, clmulh),
+        Op::VwsllVv => Row::new(Shape::WVV, vv, work_by_sew!(narrow sew, Map2<Vwsll, U, U, W>)),
+        Op::VwsllVx | Op::VwsllVi => Row::new(Shape::WVX, vx, work_by_sew!(narrow sew, Map2<Vwsll, U, U, W>)),
+        Op::VclmulVv => e64_only(Shape::VV, vv, low, clmul),
+        Op::VclmulVx => e64_only(Shape::VX, vx, low, clmul),
+        Op::VclmulhVv => e64_only(Shape::VV, vv, high, clmulh),
+        Op::VclmulhVx => e64_only(Shape::VX, vx, high, clmulh),
         _ => return None,
     })
 }

@@ -10,19 +10,21 @@ mod sm4;
 use super::body::{begin, end, read_lanes, vl, write_lanes};
 use super::element::Element;
 use super::legality::{Eew, Shape};
-use super::{Entry, VInst};
+use super::{Row, VInst};
 use crate::Hart;
 use crate::trap::Exec;
 use rvv_isa::{Op, Sew};
 
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
-    bitmanip::entry(op, sew)
-        .or_else(|| aes::entry(op))
-        .or_else(|| sha2::entry(op, sew))
-        .or_else(|| ghash::entry(op))
-        .or_else(|| sm3::entry(op))
-        .or_else(|| sm4::entry(op))
+pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
+    bitmanip::entry(op, sew).or_else(|| {
+        aes::entry(op)
+            .or_else(|| sha2::entry(op, sew))
+            .or_else(|| ghash::entry(op))
+            .or_else(|| sm3::entry(op))
+            .or_else(|| sm4::entry(op))
+            .map(Row::from)
+    })
 }
 
 /// The shape of instructions on element groups of `egw` bits.

@@ -1,0 +1,2 @@
+#include "../../testsuite/kernels/rt.h"
+int main(void) { return 0; }

@@ -1,0 +1,354 @@
+//! The same guests on this emulator, QEMU and Spike, side by side: CPU time, alternating, medians, ratios.
+
+use crate::families::cpu_time;
+use crate::{Program, looped};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rvv_isa::Op;
+use rvvsim::elf::Image;
+use rvvsim::linux::ProcessOptions;
+use rvvsim::{Config, Machine, Outcome};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What to compare with, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `qemu-riscv64`.
+    pub qemu: Option<PathBuf>,
+    /// `spike`.
+    pub spike: Option<PathBuf>,
+    /// Where to write a chart.
+    pub svg: Option<PathBuf>,
+    /// How often each is run.
+    pub rounds: usize,
+}
+
+/// The guests, as `benches/guests` has them: their name, and what the table calls them.
+const VECTOR: [(&str, &str); 7] = [
+    ("memcpy_e8m8", "e8m8 copy"),
+    ("saxpy_e32m4", "e32m4 saxpy (f32 multiply-add)"),
+    ("integer_e32m1", "e32m1 add, multiply, xor, shift, maximum"),
+    ("masked_e32m2", "e32m2 compare, masked add, merge, masked store"),
+    ("reduce_e32m4", "e32m4 widening sum"),
+    ("gather_e32m2", "e32m2 indexed load, gather"),
+    ("divide_e32m4", "e32m4 f32 divide, square root"),
+];
+const SCALAR: [(&str, &str); 4] = [
+    ("scalar_xorshift", "xorshift, modulo"),
+    ("scalar_heapsort", "heap sort"),
+    ("scalar_mixed", "lists, matrix, state machine, CRC"),
+    ("scalar_records", "records, strings"),
+];
+
+fn guest(name: &str, dress: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("guests").join(format!("{name}.{dress}"))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Who {
+    Us,
+    Qemu,
+    Spike,
+}
+
+/// Runs a Linux guest in this process; what `benches guest FILE VLEN` does.
+///
+/// # Errors
+/// In words.
+pub fn run_guest(file: &Path, vlen: u32) -> Result<i32, String> {
+    let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let image = Image::parse(&bytes).map_err(|e| e.to_string())?;
+    let config = Config { vlen, ..Config::default() };
+    let mut machine = Machine::user(config, &image, ProcessOptions::default()).map_err(|e| e.to_string())?;
+    match machine.run(None) {
+        Outcome::Exited(code) => Ok(code),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+impl Options {
+    fn command(&self, who: Who, name: &str, vlen: u32) -> Option<Command> {
+        let mut command;
+        match who {
+            Who::Us => {
+                command = Command::new(std::env::current_exe().ok()?);
+                command.arg("guest").arg(guest(name, "linux")).arg(vlen.to_string());
+            }
+            Who::Qemu => {
+                command = Command::new(self.qemu.as_ref()?);
+                command.arg("-cpu").arg(format!("rv64,v=true,vlen={vlen}")).arg(guest(name, "linux"));
+            }
+            Who::Spike => {
+                command = Command::new(self.spike.as_ref()?);
+                command.arg(format!("--isa=rv64gcv_zicclsm_zvl{vlen}b")).arg(guest(name, "htif"));
+            }
+        }
+        Some(command)
+    }
+
+    /// Runs a guest once: CPU seconds and output.
+    fn once(&self, who: Who, name: &str, vlen: u32) -> Option<(f64, String)> {
+        let mut child = self
+            .command(who, name, vlen)?
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        // It has ended but is still there: the kernel tells what it had of a core, to the nanosecond.
+        let pid = Pid::from_raw(child.id().cast_signed())?;
+        waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok()?;
+        let schedstat = std::fs::read_to_string(format!("/proc/{}/schedstat", child.id())).ok()?;
+        let nanoseconds: f64 = schedstat.split(' ').next()?.parse().ok()?;
+        let mut output = String::new();
+        std::io::Read::read_to_string(child.stdout.as_mut()?, &mut output).ok()?;
+        child.wait().ok()?.success().then_some((nanoseconds / 1e9, output))
+    }
+
+    fn peers(&self) -> Vec<Who> {
+        let mut all = vec![Who::Us];
+        all.extend(self.qemu.as_ref().map(|_| Who::Qemu));
+        all.extend(self.spike.as_ref().map(|_| Who::Spike));
+        all
+    }
+
+    /// The medians of all emulators for a guest, in turn so that what else the machine does is shared.
+    fn medians(&self, name: &str, vlen: u32, rounds: usize) -> [Option<f64>; 3] {
+        let mut times: [Vec<f64>; 3] = Default::default();
+        let mut outputs = Vec::new();
+        for _ in 0..rounds.max(1) {
+            for who in self.peers() {
+                if let Some((time, output)) = self.once(who, name, vlen) {
+                    times[who as usize].push(time);
+                    outputs.push((who, output));
+                } else {
+                    eprintln!("{who:?} did not run {name} at VLEN {vlen}");
+                }
+            }
+        }
+        for (who, output) in &outputs {
+            if *output != outputs[0].1 {
+                eprintln!(
+                    "{name} at VLEN {vlen}: {who:?} printed {output:?}, {:?} {:?}",
+                    outputs[0].0, outputs[0].1
+                );
+            }
+        }
+        times.map(|mut times| {
+            times.sort_by(f64::total_cmp);
+            times.get(times.len() / 2).copied()
+        })
+    }
+}
+
+/// One row of the comparison.
+struct Row {
+    name: String,
+    vlen: u32,
+    times: [Option<f64>; 3],
+}
+
+impl Row {
+    /// How many times as long another one takes.
+    fn ratio(&self, who: Who) -> Option<f64> {
+        Some(self.times[who as usize]? / self.times[Who::Us as usize]?)
+    }
+}
+
+fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
+    let logs: Vec<f64> = ratios.map(f64::ln).collect();
+    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+}
+
+fn number(value: Option<f64>, unit: &str) -> String {
+    value.map_or("–".to_owned(), |v| if v < 10.0 { format!("{v:.2}{unit}") } else { format!("{v:.0}{unit}") })
+}
+
+/// Compares, and says so as it goes; the tables, in Markdown.
+#[must_use]
+pub fn compare(options: &Options) -> String {
+    let mut rows = Vec::new();
+    let mut text = "| guest | VLEN | rvvsim, ms | QEMU, ms | | Spike, ms | |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        .to_owned();
+    let groups = [("scalar", &SCALAR[..], 128), ("vector", &VECTOR[..], 128), ("vector", &VECTOR[..], 1024)];
+    for (group, guests, vlen) in groups {
+        let first = rows.len();
+        for (name, title) in guests {
+            let row =
+                Row { name: (*title).to_owned(), vlen, times: options.medians(name, vlen, options.rounds) };
+            let ms = row.times.map(|t| number(t.map(|t| t * 1e3), ""));
+            let ratios = [Who::Qemu, Who::Spike].map(|who| number(row.ratio(who), "×"));
+            let line = format!(
+                "| {title} | {vlen} | {} | {} | {} | {} | {} |\n",
+                ms[0], ms[1], ratios[0], ms[2], ratios[1]
+            );
+            eprint!("{line}");
+            text += &line;
+            rows.push(row);
+        }
+        let means = [Who::Qemu, Who::Spike]
+            .map(|who| number(geometric_mean(rows[first..].iter().filter_map(|row| row.ratio(who))), "×"));
+        let _ = writeln!(
+            text,
+            "| **{group}, geometric mean** | {vlen} | | | **{}** | | **{}** |",
+            means[0], means[1]
+        );
+    }
+    let empty = options.medians("empty", 128, 4 * options.rounds);
+    let row = Row { name: "an empty program, start to end".to_owned(), vlen: 128, times: empty };
+    let ms = row.times.map(|t| number(t.map(|t| t * 1e3), ""));
+    let ratios = [Who::Qemu, Who::Spike].map(|who| number(row.ratio(who), "×"));
+    let _ = writeln!(
+        text,
+        "| {} | 128 | {} | {} | {} | {} | {} |\n",
+        row.name, ms[0], ms[1], ratios[0], ms[2], ratios[1]
+    );
+    let _ = writeln!(
+        text,
+        "Programs of 2 000 instructions, in process: {:.0} a second on one core.\n",
+        small_programs()
+    );
+    text += &by_vlen(options);
+    if let Some(path) = &options.svg
+        && let Err(e) = std::fs::write(path, chart(&rows))
+    {
+        eprintln!("{}: {e}", path.display());
+    }
+    text
+}
+
+/// A program of two thousand instructions.
+fn small_program() -> Program {
+    looped(
+        "small",
+        250,
+        6,
+        |a| a.li(10, 88_172_645_463_325_252),
+        |a| {
+            for (op, by) in [(Op::Slli, 13), (Op::Srli, 7), (Op::Slli, 17)] {
+                a.rri(op, 5, 10, by);
+                a.rrr(Op::Xor, 10, 10, 5);
+            }
+        },
+    )
+}
+
+/// Small programs a second, each with a machine of its own.
+fn small_programs() -> f64 {
+    let program = small_program();
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let start = cpu_time();
+        for _ in 0..200 {
+            let image = Image::parse(&program.elf).expect("our own ELF");
+            let config = Config { mem: 4 << 20, ..Config::default() };
+            let mut machine = Machine::bare(config, &image).expect("it fits");
+            assert_eq!(machine.run(None), Outcome::Exited(0));
+        }
+        best = best.min((cpu_time() - start).as_secs_f64() / 200.0);
+    }
+    1.0 / best
+}
+
+/// How time goes with VLEN: per element on unit-stride kernels, and of scalar code.
+fn by_vlen(options: &Options) -> String {
+    const VLENS: [u32; 6] = [128, 256, 512, 1024, 2048, 4096];
+    let us = Options { rounds: options.rounds, ..Options::default() };
+    let mut text = "| guest, ms by VLEN |".to_owned();
+    for vlen in VLENS {
+        let _ = write!(text, " {vlen} |");
+    }
+    text += "\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    for (name, title) in &VECTOR[..3] {
+        let _ = write!(text, "| {title} |");
+        for vlen in VLENS {
+            let [time, ..] = us.medians(name, vlen, options.rounds);
+            let _ = write!(text, " {} |", number(time.map(|t| t * 1e3), ""));
+        }
+        text += "\n";
+    }
+    text += "\n| scalar guest, ms | VLEN 128 | VLEN 65536 |\n| --- | ---: | ---: |\n";
+    for (name, title) in &SCALAR[..2] {
+        let [small, large] =
+            [128, 65536].map(|vlen| number(us.medians(name, vlen, options.rounds)[0].map(|t| t * 1e3), ""));
+        let _ = writeln!(text, "| {title} | {small} | {large} |");
+    }
+    text
+}
+
+/// How many times as fast as the others, as bars on a logarithmic scale from 1/4 to 64.
+fn chart(rows: &[Row]) -> String {
+    const LEFT: f64 = 330.0;
+    const WIDTH: f64 = 480.0;
+    const LINE: f64 = 30.0;
+    let x = |ratio: f64| LEFT + (ratio.clamp(0.25, 64.0).log2() + 2.0) / 8.0 * WIDTH;
+    let height = LINE * (rows.len() as f64 + 2.0);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{height}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        LEFT + WIDTH + 40.0
+    );
+    for power in -2..=6 {
+        let at = x(2_f64.powi(power));
+        let (label, colour) = (
+            if power < 0 { format!("1/{}", 1 << -power) } else { format!("{}×", 1 << power) },
+            if power == 0 { "black" } else { "#ddd" },
+        );
+        let _ = writeln!(
+            svg,
+            "<line x1=\"{at}\" x2=\"{at}\" y1=\"24\" y2=\"{}\" stroke=\"{colour}\"/><text x=\"{at}\" y=\"18\" \
+             text-anchor=\"middle\">{label}</text>",
+            height - LINE
+        );
+    }
+    for (i, row) in rows.iter().enumerate() {
+        let y = LINE * (i as f64 + 1.0);
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{} ({})</text>",
+            LEFT - 8.0,
+            y + 16.0,
+            row.name,
+            row.vlen
+        );
+        for (who, colour, down) in [(Who::Qemu, "#1f77b4", 4.0), (Who::Spike, "#ff7f0e", 13.0)] {
+            if let Some(ratio) = row.ratio(who) {
+                let (from, to) = (x(1.0).min(x(ratio)), x(1.0).max(x(ratio)));
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{from:.1}\" y=\"{}\" width=\"{:.1}\" height=\"8\" fill=\"{colour}\"/>",
+                    y + down,
+                    to - from
+                );
+            }
+        }
+    }
+    let _ = writeln!(
+        svg,
+        "<text x=\"{LEFT}\" y=\"{}\"><tspan fill=\"#1f77b4\">■ as fast as QEMU</tspan> <tspan fill=\"#ff7f0e\">■ as fast as \
+         Spike</tspan> (VLEN in parentheses)</text>\n</svg>",
+        height - 8.0
+    );
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guests_run_and_print_their_line() {
+        let options = Options::default();
+        for (name, _) in VECTOR.iter().chain(&SCALAR) {
+            assert!(guest(name, "linux").exists() && guest(name, "htif").exists(), "{name}");
+        }
+        assert_eq!(run_guest(&guest("empty", "linux"), 128), Ok(0));
+        assert_eq!(options.peers(), [Who::Us]);
+    }
+
+    #[test]
+    fn a_small_program_is_small() {
+        assert!((1900..2100).contains(&small_program().instructions));
+    }
+}

@@ -1,0 +1,678 @@
+//! Floating-point kernels on the host's FPU, many elements at a time.
+//!
+//! A block is computed to nearest even, and its results are taken if for every element of it two things can be seen
+//! from operands and result: that no exception but inexact can have been raised, and, unless NX is set already, that
+//! the result is exact. Else the block is left to [`Work::slow`](super::lanes::Work::slow). So the kernels never raise
+//! a flag: the first inexact result of a program goes the slow way, which sets NX, and from then on none need to.
+//!
+//! Why each test is enough is said where it is made; `fine` is about exceptions, `exact` about inexactness. Tests may
+//! refuse too much, never too little. `lanes_tests` compares every kernel with its slow twin.
+
+use super::element::Element;
+use super::kernels::Pass;
+use super::lanes::{Block, Lanes, Step};
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// Bits of a number that the host's FPU can compute with.
+pub(super) trait Number: Element {
+    /// The number.
+    type F: Copy
+        + Debug
+        + PartialOrd
+        + Add<Output = Self::F>
+        + Sub<Output = Self::F>
+        + Mul<Output = Self::F>
+        + Div<Output = Self::F>
+        + Neg<Output = Self::F>;
+    /// 0.
+    const NOTHING: Self::F;
+    /// The least normal number.
+    const MIN_NORMAL: Self::F;
+    /// The greatest number.
+    const MAX: Self::F;
+    /// A number so great that the product of two of this precision, if it is as great, is a multiple of the least
+    /// subnormal number: the error of a rounded product, quotient or root is then a number, and zero only if it is.
+    const SPACIOUS: Self::F;
+    /// The number of these bits.
+    fn number(self) -> Self::F;
+    /// The bits of a number.
+    fn bits(x: Self::F) -> Self;
+    /// The magnitude.
+    fn abs(x: Self::F) -> Self::F;
+    /// The square root.
+    fn sqrt(x: Self::F) -> Self::F;
+    /// `x * y + z`, rounded once. Only asked for where the host has an instruction for it.
+    fn fused(x: Self::F, y: Self::F, z: Self::F) -> Self::F;
+}
+
+macro_rules! number {
+    ($($u:ty, $f:ty, $spacious:expr;)*) => {$(
+        impl Number for $u {
+            type F = $f;
+            const NOTHING: $f = 0.0;
+            const MIN_NORMAL: $f = <$f>::MIN_POSITIVE;
+            const MAX: $f = <$f>::MAX;
+            const SPACIOUS: $f = $spacious;
+
+            #[inline(always)]
+            fn number(self) -> $f {
+                <$f>::from_bits(self)
+            }
+            #[inline(always)]
+            fn bits(x: $f) -> $u {
+                x.to_bits()
+            }
+            #[inline(always)]
+            fn abs(x: $f) -> $f {
+                x.abs()
+            }
+            #[inline(always)]
+            fn sqrt(x: $f) -> $f {
+                x.sqrt()
+            }
+            #[inline(always)]
+            fn fused(x: $f, y: $f, z: $f) -> $f {
+                x.mul_add(y, z)
+            }
+        }
+    )*};
+}
+
+number! {
+    // 2^-100: its products end at 2^-148 or above. 2^-960: at 2^-1066 or above.
+    u32, f32, f32::from_bits((127 - 100) << 23);
+    u64, f64, f64::from_bits((1023 - 960) << 52);
+}
+
+/// An operation on the bits of numbers.
+pub(super) trait Arith<T> {
+    /// The result, and whether it may be taken; `exact`: only if it is exact. Without `FMA` the host has no fused
+    /// multiply-add, and what would need one is refused.
+    fn lane<const FMA: bool>(a: T, b: T, d: T, exact: bool) -> (T, bool);
+}
+
+/// Finite: an overflow, an infinite operand or a NaN among them gives what is not.
+#[inline(always)]
+fn finite<T: Number>(x: T::F) -> bool {
+    T::abs(x) <= T::MAX
+}
+
+/// Out of reach of overflow and underflow. The least normal number is not: a tiny number may round to it.
+#[inline(always)]
+fn safe<T: Number>(x: T::F) -> bool {
+    (T::abs(x) > T::MIN_NORMAL) & finite::<T>(x)
+}
+
+#[inline(always)]
+fn spacious<T: Number>(x: T::F) -> bool {
+    T::abs(x) >= T::SPACIOUS
+}
+
+/// A sum to nearest that is finite is exact if and only if both differences give the operands back: see
+/// [`fp::fast`](crate::fp).
+#[inline(always)]
+fn exact_sum<T: Number>(x: T::F, y: T::F, sum: T::F) -> bool {
+    (sum - x == y) & (sum - y == x)
+}
+
+macro_rules! arith {
+    ($($(#[$doc:meta])* $name:ident<$t:ident>($a:ident, $b:ident, $d:ident; $r:ident = $value:expr)
+       fine: $fine:expr, exact: $exact:expr;)*) => {$(
+        $(#[$doc])*
+        pub(super) struct $name;
+
+        impl<$t: Number> Arith<$t> for $name {
+            #[inline(always)]
+            fn lane<const FMA: bool>(a: $t, b: $t, d: $t, exact: bool) -> ($t, bool) {
+                #[allow(unused_variables)]
+                let ($a, $b, $d) = (a.number(), b.number(), d.number());
+                let $r = $value;
+                let ok = $fine & (!exact || $exact);
+                ($t::bits($r), ok)
+            }
+        }
+    )*};
+}
+
+arith! {
+    /// A sum. It never underflows inexactly: where it is subnormal, it is exact.
+    Sum<T>(a, b, _d; r = a + b)
+        fine: finite::<T>(r),
+        exact: exact_sum::<T>(a, b, r);
+    /// A product. Zero times a finite number is zero; times infinity it is a NaN.
+    Product<T>(a, b, _d; r = a * b)
+        fine: safe::<T>(r) | ((r == T::NOTHING) & ((a == T::NOTHING) | (b == T::NOTHING))),
+        exact: FMA && ((r == T::NOTHING) | (spacious::<T>(r) & (T::fused(a, b, -r) == T::NOTHING)));
+    /// A quotient. Zero divided by what is neither zero nor a NaN is zero, exactly.
+    Quotient<T>(a, b, _d; r = a / b)
+        fine: safe::<T>(r) | ((r == T::NOTHING) & (a == T::NOTHING)),
+        exact: FMA && ((r == T::NOTHING) | (spacious::<T>(a) & (T::fused(r, b, -a) == T::NOTHING)));
+    /// A quotient, the other way round.
+    Reversed<T>(a, b, _d; r = b / a)
+        fine: safe::<T>(r) | ((r == T::NOTHING) & (b == T::NOTHING)),
+        exact: FMA && ((r == T::NOTHING) | (spacious::<T>(b) & (T::fused(r, a, -b) == T::NOTHING)));
+    /// A square root: of a positive number, far from overflow and underflow; of zero, that zero. Others are NaNs or
+    /// infinite.
+    Root<T>(a, _b, _d; r = T::sqrt(a))
+        fine: safe::<T>(r) | (a == T::NOTHING),
+        exact: FMA && ((a == T::NOTHING) | (spacious::<T>(a) & (T::fused(r, r, -a) == T::NOTHING)));
+    /// A product and a sum. With a factor of zero the result is the addend, if it is finite, and exact. Else it is
+    /// exact if the product is and the sum is.
+    Fused<T>(a, b, d; r = if FMA { T::fused(a, b, d) } else { T::NOTHING })
+        fine: FMA & (safe::<T>(r) | (((a == T::NOTHING) | (b == T::NOTHING)) & finite::<T>(r))),
+        exact: {
+            let product = a * b;
+            let exact_product = spacious::<T>(product)
+                & finite::<T>(product)
+                & (T::fused(a, b, -product) == T::NOTHING);
+            ((a == T::NOTHING) | (b == T::NOTHING) | exact_product) & exact_sum::<T>(product, d, r)
+        };
+}
+
+/// A finite half as a single, exactly.
+#[inline(always)]
+fn from_half(bits: u16) -> f32 {
+    let magnitude = f32::from_bits(u32::from(bits & 0x7fff) << 13) * f32::from_bits((127 + 112) << 23);
+    f32::from_bits(magnitude.to_bits() | u32::from(bits & 0x8000) << 16)
+}
+
+#[inline(always)]
+fn half_is_finite(bits: u16) -> bool {
+    bits & 0x7fff < 0x7c00
+}
+
+/// A finite single as the nearest half, if that is a normal number or zero: the half, whether it may be taken, and
+/// whether nothing was cut off. A number below the least normal one is refused, whatever it would round to.
+#[inline(always)]
+fn to_half(x: f32) -> (u16, bool, bool) {
+    let sign = (x.to_bits() >> 16) as u16 & 0x8000;
+    let bits = x.to_bits() & 0x7fff_ffff;
+    let rounded = (bits.wrapping_add(0xfff + (bits >> 13 & 1)) >> 13).wrapping_sub(112 << 10);
+    // Below the normal numbers the subtraction goes below 1 << 10, or wraps around.
+    let normal = (bits >= (127 - 14) << 23) & (rounded < 0x7c00);
+    let magnitude = if bits == 0 { 0 } else { rounded as u16 };
+    (magnitude | sign, normal | (bits == 0), bits & 0x1fff == 0)
+}
+
+/// The same of a double.
+#[inline(always)]
+fn double_to_half(x: f64) -> (u16, bool, bool) {
+    let sign = (x.to_bits() >> 48) as u16 & 0x8000;
+    let bits = x.to_bits() & (!0 >> 1);
+    let rounded = (bits.wrapping_add((1 << 41) - 1 + (bits >> 42 & 1)) >> 42).wrapping_sub(1008 << 10);
+    let normal = (bits >= (1023 - 14) << 52) & (rounded < 0x7c00);
+    let magnitude = if bits == 0 { 0 } else { rounded as u16 };
+    (magnitude | sign, normal | (bits == 0), bits & ((1 << 42) - 1) == 0)
+}
+
+/// Halves are computed in single precision and rounded again, which is rounding once: 24 bits are twice 11 and two
+/// more (Figueroa, "When is double rounding innocuous?", 1995). That is so where the half is normal, and others are
+/// refused.
+macro_rules! half {
+    ($($name:ident($a:ident, $b:ident; $r:ident = $value:expr) exact: $exact:expr;)*) => {$(
+        impl Arith<u16> for $name {
+            #[inline(always)]
+            fn lane<const FMA: bool>(a: u16, b: u16, _d: u16, exact: bool) -> (u16, bool) {
+                let fine = half_is_finite(a) & half_is_finite(b);
+                #[allow(unused_variables)]
+                let ($a, $b) = (from_half(a), from_half(b));
+                let $r = $value;
+                let (half, normal, whole) = to_half($r);
+                (half, fine & normal & (!exact || (whole & $exact)))
+            }
+        }
+    )*};
+}
+
+half! {
+    Sum(x, y; r = x + y) exact: (r - x == y) & (r - y == x);
+    // 22 bits: exact.
+    Product(x, y; r = x * y) exact: true;
+    // A quotient or root of 11 bits gives a product of 22, which is exact. Division by zero is infinite, or a NaN.
+    Quotient(x, y; r = x / y) exact: r * y == x;
+    Reversed(x, y; r = y / x) exact: r * x == y;
+    Root(x, _y; r = x.sqrt()) exact: r * r == x;
+}
+
+impl Arith<u16> for Fused {
+    /// The product of halves is exact in single precision. The sum is taken in double precision and refused if it is
+    /// not exact there: it is rounded once, then.
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: u16, b: u16, d: u16, exact: bool) -> (u16, bool) {
+        let fine = half_is_finite(a) & half_is_finite(b) & half_is_finite(d);
+        let (product, d) = (f64::from(from_half(a) * from_half(b)), f64::from(from_half(d)));
+        let sum = product + d;
+        let (half, normal, whole) = double_to_half(sum);
+        (half, fine & normal & exact_sum::<u64>(product, d, sum) & (!exact || whole))
+    }
+}
+
+/// All ones, as a value of the element: for gathering what is wrong in lanes.
+#[inline(always)]
+fn unless<T: Element>(ok: bool) -> T {
+    if ok { T::ZERO } else { T::BIT[0] }
+}
+
+#[inline(always)]
+fn negated<T: Element, const N: usize>(lanes: [T; N], sign: u64) -> [T; N] {
+    lanes.map(|lane| lane ^ T::from_u64(sign))
+}
+
+macro_rules! block {
+    ($(#[$doc:meta])* $name:ident<$o:ident: $op:path, $($t:ident: $bound:path),+> [$a:ty, $b:ty] -> $d:ty, steps $s:ty,
+     |$pass:ident, $first:ident, $n:ident, $fma:ident| $body:block) => {
+        $(#[$doc])*
+        pub(super) struct $name<$o, $($t),+>(PhantomData<($o, $($t),+)>);
+
+        const _: () = {
+            struct Taking<'a, $o, $($t),+, const $fma: bool>(Pass<'a, ($o, $($t),+)>);
+
+            impl<$o: $op, $($t: $bound),+> Block for $name<$o, $($t),+> {
+                type D = $d;
+                const SOURCES: [u8; 2] = [size_of::<$a>() as u8, size_of::<$b>() as u8];
+
+                #[inline(always)]
+                fn run<const FMA: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+                    let mut taking = Taking::<$o, $($t),+, FMA>(Pass::new(regs, lanes, mode));
+                    <$s>::steps::<_, FMA>(&mut taking, count) as u64
+                }
+            }
+
+            impl<$o: $op, $($t: $bound),+, const $fma: bool> Step for Taking<'_, $o, $($t),+, $fma> {
+                #[inline(always)]
+                fn step<const $n: usize>(&mut self, $first: usize) -> bool {
+                    let $pass = &mut self.0;
+                    $body
+                }
+            }
+        };
+    };
+}
+
+block! {
+    /// `out[i] = op(a[i], b[i], d[i])`. The answer is how many elements could be done.
+    Float3<O: Arith<T>, T: Element> [T, T] -> T, steps T, |pass, first, N, FMA| {
+        let [na, nb, nd] = pass.lanes.negate;
+        let a = negated(pass.a::<T, N>(first), na);
+        let b = negated(pass.b::<T, N>(first), nb);
+        let d = negated(pass.d::<T, N>(first), nd);
+        take::<_, T, N>(pass, first, |i, exact| O::lane::<FMA>(a[i], b[i], d[i], exact))
+    }
+}
+
+block! {
+    /// `out[i] = op(a[i], b[i])`.
+    Float2<O: Arith<T>, T: Element> [T, T] -> T, steps T, |pass, first, N, FMA| {
+        let [na, nb, _] = pass.lanes.negate;
+        let a = negated(pass.a::<T, N>(first), na);
+        let b = negated(pass.b::<T, N>(first), nb);
+        take::<_, T, N>(pass, first, |i, exact| O::lane::<FMA>(a[i], b[i], T::ZERO, exact))
+    }
+}
+
+block! {
+    /// `out[i] = op(a[i])`, of another width perhaps.
+    Float1<O: Convert<A, R>, A: Element, R: Element> [A, A] -> R, steps R, |pass, first, N, FMA| {
+        let a = pass.a::<A, N>(first);
+        take::<_, R, N>(pass, first, |i, exact| O::lane::<FMA>(a[i], exact))
+    }
+}
+
+block! {
+    /// `out[i] = op(a[i], b[i])` of numbers half as wide as the result, `a` if it is not as wide already.
+    Wide2<O: Arith<R>, A: Widen<R>, B: Widen<R>, R: Number> [A, B] -> R, steps R, |pass, first, N, FMA| {
+        let [na, nb, _] = pass.lanes.negate;
+        let a = negated(pass.a::<A, N>(first), na);
+        let b = negated(pass.b::<B, N>(first), nb);
+        take::<_, R, N>(pass, first, |i, exact| {
+            let (x, y) = (a[i].widen(), b[i].widen());
+            let (r, ok) = O::lane::<FMA>(x.0, y.0, R::ZERO, exact);
+            (r, ok & x.1 & y.1)
+        })
+    }
+}
+
+block! {
+    /// `out[i] = a[i] * b[i] + d[i]` of numbers half as wide as the result: their product is exact.
+    WideFused<O: Arith<R>, A: Widen<R>, R: Number> [A, A] -> R, steps R, |pass, first, N, FMA| {
+        let [na, nb, nd] = pass.lanes.negate;
+        let a = negated(pass.a::<A, N>(first), na);
+        let b = negated(pass.b::<A, N>(first), nb);
+        let d = negated(pass.d::<R, N>(first), nd);
+        take::<_, R, N>(pass, first, |i, exact| {
+            let (x, y) = (a[i].widen(), b[i].widen());
+            let product = x.0.number() * y.0.number();
+            let (r, ok) = O::lane::<FMA>(R::bits(product), d[i], R::ZERO, exact);
+            (r, ok & x.1 & y.1)
+        })
+    }
+}
+
+/// Writes a block of results if all of them may be taken.
+#[inline(always)]
+fn take<P, R: Element, const N: usize>(
+    pass: &mut Pass<'_, P>,
+    first: usize,
+    lane: impl Fn(usize, bool) -> (R, bool),
+) -> bool {
+    let mut out = [R::ZERO; N];
+    let mut wrong = [R::ZERO; N];
+    // Two loops, so that what is asked only now and then costs nothing otherwise.
+    if pass.mode == 0 {
+        for i in 0..N {
+            let (value, ok) = lane(i, false);
+            out[i] = value;
+            wrong[i] = unless(ok);
+        }
+    } else {
+        for i in 0..N {
+            let (value, ok) = lane(i, true);
+            out[i] = value;
+            wrong[i] = unless(ok);
+        }
+    }
+    if wrong.into_iter().fold(R::ZERO, |any, one| any | one) != R::ZERO {
+        return false;
+    }
+    pass.write(first, &out);
+    true
+}
+
+/// Bits of a number that becomes a wider one.
+pub(super) trait Widen<R>: Element {
+    /// The number, and whether it was finite.
+    fn widen(self) -> (R, bool);
+}
+
+impl Widen<u64> for u64 {
+    #[inline(always)]
+    fn widen(self) -> (u64, bool) {
+        (self, true)
+    }
+}
+
+impl Widen<u32> for u32 {
+    #[inline(always)]
+    fn widen(self) -> (u32, bool) {
+        (self, true)
+    }
+}
+
+impl Widen<u64> for u32 {
+    #[inline(always)]
+    fn widen(self) -> (u64, bool) {
+        // A NaN or an infinity stays one, and shows in the result; a signaling NaN, too.
+        (f64::from(f32::from_bits(self)).to_bits(), true)
+    }
+}
+
+impl Widen<u32> for u16 {
+    #[inline(always)]
+    fn widen(self) -> (u32, bool) {
+        (from_half(self).to_bits(), half_is_finite(self))
+    }
+}
+
+/// A conversion from bits to bits.
+pub(super) trait Convert<A, R> {
+    /// As [`Arith::lane`].
+    fn lane<const FMA: bool>(a: A, exact: bool) -> (R, bool);
+}
+
+/// An operation that has nothing to do with widths.
+impl<T, O: Arith<T>> Convert<T, T> for Unary<O>
+where
+    T: Element,
+{
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: T, exact: bool) -> (T, bool) {
+        O::lane::<FMA>(a, T::ZERO, T::ZERO, exact)
+    }
+}
+
+/// An operation of one number, as a [`Convert`].
+pub(super) struct Unary<O>(PhantomData<O>);
+
+/// To a wider format, always exact.
+pub(super) struct Widening;
+
+impl Convert<u32, u64> for Widening {
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: u32, _exact: bool) -> (u64, bool) {
+        let wide = f64::from(f32::from_bits(a));
+        (wide.to_bits(), finite::<u64>(wide))
+    }
+}
+
+impl Convert<u16, u32> for Widening {
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: u16, _exact: bool) -> (u32, bool) {
+        a.widen()
+    }
+}
+
+/// To a narrower format.
+pub(super) struct Narrowing;
+
+impl Convert<u64, u32> for Narrowing {
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: u64, exact: bool) -> (u32, bool) {
+        let wide = f64::from_bits(a);
+        let narrow = wide as f32;
+        let fine = safe::<u32>(narrow) | (wide == 0.0);
+        (narrow.to_bits(), fine & (!exact || f64::from(narrow) == wide))
+    }
+}
+
+impl Convert<u32, u16> for Narrowing {
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: u32, exact: bool) -> (u16, bool) {
+        let (half, normal, whole) = to_half(f32::from_bits(a));
+        // Infinities and NaNs are beyond the greatest half.
+        (half, normal & (!exact || whole))
+    }
+}
+
+/// To an integer: `MODE` 0 to nearest even, 1 truncated.
+pub(super) struct ToSigned<const MODE: u8>;
+/// The same, unsigned.
+pub(super) struct ToUnsigned<const MODE: u8>;
+/// From an integer.
+pub(super) struct FromSigned;
+/// From an unsigned integer.
+pub(super) struct FromUnsigned;
+
+macro_rules! integers {
+    ($($u:ty, $s:ty, $f:ty, $low:expr, $high:expr, $unsigned:expr, $exact_below:expr;)*) => {$(
+        impl<const MODE: u8> Convert<$u, $u> for ToSigned<MODE> {
+            #[inline(always)]
+            fn lane<const FMA: bool>(a: $u, exact: bool) -> ($u, bool) {
+                let x = <$f>::from_bits(a);
+                // Rounding is an instruction where FMA is, and else a call.
+                let r = if MODE == 0 && FMA { x.round_ties_even() } else if FMA { x.trunc() } else { 0.0 };
+                // These are powers of two and beyond, where all numbers are integers; a NaN is not between them.
+                let fine = FMA & ($low..$high).contains(&x);
+                (r as $s as $u, fine & (!exact || r == x))
+            }
+        }
+
+        impl<const MODE: u8> Convert<$u, $u> for ToUnsigned<MODE> {
+            #[inline(always)]
+            fn lane<const FMA: bool>(a: $u, exact: bool) -> ($u, bool) {
+                let x = <$f>::from_bits(a);
+                let r = if MODE == 0 && FMA { x.round_ties_even() } else if FMA { x.trunc() } else { 0.0 };
+                let fine = FMA & (0.0..$unsigned).contains(&x);
+                (r as $u, fine & (!exact || r == x))
+            }
+        }
+
+        impl Convert<$u, $u> for FromSigned {
+            #[inline(always)]
+            fn lane<const FMA: bool>(a: $u, exact: bool) -> ($u, bool) {
+                let small = (a as $s).unsigned_abs() <= $exact_below;
+                ((a as $s as $f).to_bits(), !exact || small)
+            }
+        }
+
+        impl Convert<$u, $u> for FromUnsigned {
+            #[inline(always)]
+            fn lane<const FMA: bool>(a: $u, exact: bool) -> ($u, bool) {
+                ((a as $f).to_bits(), !exact || a <= $exact_below)
+            }
+        }
+    )*};
+}
+
+integers! {
+    u32, i32, f32, -2_147_483_648.0, 2_147_483_648.0, 4_294_967_296.0, 1 << 24;
+    u64, i64, f64, -9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0, 18_446_744_073_709_551_616.0, 1 << 53;
+}
+
+impl Convert<u32, u64> for FromSigned {
+    /// Every 32-bit integer is a double.
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: u32, _exact: bool) -> (u64, bool) {
+        (f64::from(a as i32).to_bits(), true)
+    }
+}
+
+impl Convert<u32, u64> for FromUnsigned {
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: u32, _exact: bool) -> (u64, bool) {
+        (f64::from(a).to_bits(), true)
+    }
+}
+
+/// Numbers in the order of integers: −0 comes right before +0. Not for NaNs.
+macro_rules! ordered {
+    ($($u:ty, $s:ty, $infinity:expr;)*) => {$(
+        impl Ordered for $u {
+            type Key = $s;
+            #[inline(always)]
+            fn key(self) -> $s {
+                self as $s ^ ((self as $s >> (<$u>::BITS - 1)) as $u >> 1) as $s
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self & (<$u>::MAX >> 1) > $infinity
+            }
+        }
+    )*};
+}
+
+/// Bits of a number, for what needs no arithmetic.
+pub(super) trait Ordered: Element {
+    /// What to order it by.
+    type Key: Ord;
+    /// What to order it by.
+    fn key(self) -> Self::Key;
+    /// Whether it is a NaN.
+    fn is_nan(self) -> bool;
+}
+
+ordered! {
+    u16, i16, 0x7c00;
+    u32, i32, 0x7f80_0000;
+    u64, i64, 0x7ff0_0000_0000_0000;
+}
+
+#[inline(always)]
+fn numbers<T: Ordered>(a: T, b: T) -> bool {
+    !(a.is_nan() | b.is_nan())
+}
+
+/// The lesser. Without NaNs there are no exceptions.
+pub(super) struct Least;
+/// The greater.
+pub(super) struct Greatest;
+
+impl<T: Ordered> Arith<T> for Least {
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: T, b: T, _d: T, _exact: bool) -> (T, bool) {
+        (if a.key() <= b.key() { a } else { b }, numbers(a, b))
+    }
+}
+
+impl<T: Ordered> Arith<T> for Greatest {
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: T, b: T, _d: T, _exact: bool) -> (T, bool) {
+        (if a.key() >= b.key() { a } else { b }, numbers(a, b))
+    }
+}
+
+/// A comparison of numbers that are not NaNs.
+pub(super) trait Relation {
+    /// Whether it holds.
+    fn holds<T: Ordered>(a: T, b: T) -> bool;
+}
+
+macro_rules! relations {
+    ($($name:ident($a:ident, $b:ident, $zeroes:ident) = $body:expr;)*) => {$(
+        /// A comparison; `zeroes`: both are zero, of whatever sign, and so equal.
+        pub(super) struct $name;
+        impl Relation for $name {
+            #[inline(always)]
+            fn holds<T: Ordered>(a: T, b: T) -> bool {
+                let magnitude = (a | b) & !T::from_u64(1 << (8 * T::SIZE - 1));
+                let $zeroes = magnitude == T::ZERO;
+                let ($a, $b) = (a.key(), b.key());
+                $body
+            }
+        }
+    )*};
+}
+
+relations! {
+    Equal(a, b, zeroes) = (a == b) | zeroes;
+    Unequal(a, b, zeroes) = (a != b) & !zeroes;
+    Less(a, b, zeroes) = (a < b) & !zeroes;
+    LessOrEqual(a, b, zeroes) = (a <= b) | zeroes;
+    Greater(a, b, zeroes) = (a > b) & !zeroes;
+    GreaterOrEqual(a, b, zeroes) = (a >= b) | zeroes;
+}
+
+/// Elements `a` and `b`, each byte of `out` 1 if the comparison holds. The answer is how many could be done.
+pub(super) struct Compare<O, T>(PhantomData<(O, T)>);
+
+impl<O: Relation, T: Ordered> Block for Compare<O, T> {
+    type D = T;
+    const SOURCES: [u8; 2] = [T::SIZE as u8, T::SIZE as u8];
+
+    #[inline(always)]
+    fn run<const FMA: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+        struct Taking<'a, O, T>(Pass<'a, (O, T)>);
+        impl<O: Relation, T: Ordered> Step for Taking<'_, O, T> {
+            #[inline(always)]
+            fn step<const N: usize>(&mut self, first: usize) -> bool {
+                let (a, b) = (self.0.a::<T, N>(first), self.0.b::<T, N>(first));
+                let mut out = [0_u8; N];
+                let mut wrong = [T::ZERO; N];
+                for i in 0..N {
+                    out[i] = u8::from(O::holds(a[i], b[i]));
+                    wrong[i] = unless(numbers(a[i], b[i]));
+                }
+                if wrong.into_iter().fold(T::ZERO, |any, one| any | one) != T::ZERO {
+                    return false;
+                }
+                self.0.write(first, &out);
+                true
+            }
+        }
+        T::steps::<_, FMA>(&mut Taking::<O, T>(Pass::new(regs, lanes, mode)), count) as u64
+    }
+}
+
+/// For operations that have no kernel: it can do nothing.
+pub(super) struct Nothing<A, R>(PhantomData<(A, R)>);
+
+impl<A: Element, R: Element> Block for Nothing<A, R> {
+    type D = R;
+    const SOURCES: [u8; 2] = [A::SIZE as u8, A::SIZE as u8];
+
+    #[inline(always)]
+    fn run<const FMA: bool>(_regs: &mut [u8], _lanes: &Lanes, _count: usize, _mode: u8) -> u64 {
+        0
+    }
+}

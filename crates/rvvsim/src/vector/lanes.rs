@@ -1,0 +1,233 @@
+//! The room for kernels: what an instruction computes, many elements at a time, compiled once for any host and once
+//! for hosts with AVX2 and FMA.
+//!
+//! A kernel knows an operation and the widths of its elements, and nothing else: which elements are active, what
+//! becomes of the others, whether an operand is a scalar, is the business of [`body`](super::body), which is compiled
+//! once for all of them. Operands and results are places in the register file; a scalar, and elements that must not
+//! be touched, are put in a few places after the last register.
+//!
+//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it. Its safe twin is
+//! the same function compiled without.
+
+use super::element::Element;
+use crate::fp::{Flags, RoundingMode};
+
+/// Places after the last register. A block may be read past the end of a group: these bytes are for that.
+const OVERREAD: usize = 512;
+/// A scalar operand, as often as a block has elements.
+pub const SCALAR: usize = OVERREAD;
+/// `vs2` of a block of which some elements are not active.
+pub const PART_A: usize = SCALAR + 64;
+/// `vs1`, likewise.
+pub const PART_B: usize = PART_A + 128;
+/// The third operand, likewise, and the bits of v0 as elements.
+pub const PART_D: usize = PART_B + 128;
+/// The results of such a block.
+pub const PART_OUT: usize = PART_D + 128;
+/// All bytes after the last register.
+pub const SLACK: usize = PART_OUT + 128;
+
+/// Where the operands and results of a kernel are: offsets into [`VectorState::regs`](super::VectorState::regs).
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes {
+    /// Where the results go.
+    pub out: usize,
+    /// Where `vs2` is.
+    pub a: usize,
+    /// Where `vs1` or the scalar is.
+    pub b: usize,
+    /// Where the third operand is.
+    pub d: usize,
+    /// `b` is one block of a scalar, for all blocks.
+    pub scalar: bool,
+    /// Floating-point: the sign bits to flip, of `a`, `b` and `d`.
+    pub negate: [u64; 3],
+}
+
+impl Lanes {
+    /// Where the elements of `b` from `first` are, `size` bytes each.
+    #[inline(always)]
+    pub fn b_at(&self, first: usize, size: usize) -> usize {
+        if self.scalar { self.b } else { self.b + first * size }
+    }
+}
+
+/// A kernel: computes so many elements, in whole blocks of 16 bytes of results. Its mode is `vxrm`, or of a
+/// floating-point kernel 1 if a result that is not exact is more than it can deal with. What it answers depends on its
+/// kind: nothing, whether an element was saturated, the bits of a mask, or how many elements it could do.
+///
+/// # Safety
+/// The host must have what the kernel was compiled for: see [`Kernels::pick`].
+pub type Kernel = unsafe fn(&mut [u8], &Lanes, usize, u8) -> u64;
+
+/// One element, exactly: the operands, the rounding mode, the flags. For what a floating-point kernel cannot do.
+pub type Slow = fn(u64, u64, u64, RoundingMode, &mut Flags) -> u64;
+
+/// What a kernel is made of.
+pub trait Block {
+    /// The element of the result; of a kernel whose result is a mask, that of `vs2`.
+    type D: Element;
+    /// The bytes of an element of `vs2` and of `vs1`.
+    const SOURCES: [u8; 2];
+    /// Computes the elements. `BETTER`: the host has wide registers, a fused multiply-add, and instructions that
+    /// round to integers.
+    fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64;
+}
+
+/// A kernel, for any host and for a better one.
+#[derive(Clone, Copy)]
+pub struct Kernels {
+    any: Kernel,
+    #[cfg(target_arch = "x86_64")]
+    avx2: Kernel,
+}
+
+impl Kernels {
+    /// The kernels of a block.
+    pub const fn of<B: Block>() -> Kernels {
+        Kernels {
+            any: any::<B>,
+            #[cfg(target_arch = "x86_64")]
+            avx2: avx2::<B>,
+        }
+    }
+
+    /// The one for any host.
+    #[cfg(test)]
+    pub fn plain(&self) -> Kernel {
+        self.any
+    }
+
+    /// The best one for this host.
+    pub fn pick(&self) -> Kernel {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            return self.avx2;
+        }
+        self.any
+    }
+}
+
+fn any<B: Block>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    B::run::<{ cfg!(target_arch = "aarch64") }>(regs, lanes, count, mode)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi2,lzcnt,popcnt")]
+fn avx2<B: Block>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    B::run::<true>(regs, lanes, count, mode)
+}
+
+/// How an instruction computes its elements.
+pub struct Work {
+    /// Its kernel.
+    pub kernels: Kernels,
+    /// The bytes of an element of the result, of `vs2` and of `vs1`.
+    pub sizes: [u8; 3],
+    /// Floating-point: one element, exactly. Reductions: two elements made one.
+    pub slow: Slow,
+    /// Reductions: the element that changes nothing.
+    pub identity: u64,
+    /// It may raise floating-point exceptions, and `slow` says what they are. For the tests.
+    #[cfg(test)]
+    pub is_float: bool,
+    /// Floating-point: in which rounding mode the kernel may be used.
+    pub fast: Fast,
+    /// Floating-point: the mode that the instruction says, whatever `frm` is.
+    pub rm: Option<RoundingMode>,
+    /// Floating-point: the signs to flip, of `vs2`, `vs1` and `vd`, before anything else is done.
+    pub negate: [bool; 3],
+    /// The product is of `vs1` and `vd`, and `vs2` is the addend.
+    pub swap: bool,
+}
+
+/// In which rounding mode a floating-point kernel does what the instruction says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fast {
+    /// In every one.
+    Always,
+    /// In this one.
+    In(RoundingMode),
+    /// In none: there is no kernel.
+    Never,
+}
+
+fn no_slow(_: u64, _: u64, _: u64, _: RoundingMode, _: &mut Flags) -> u64 {
+    0
+}
+
+impl Work {
+    /// Of a block that can do everything.
+    pub const fn of<B: Block>() -> Work {
+        Work {
+            kernels: Kernels::of::<B>(),
+            sizes: [size_of::<B::D>() as u8, B::SOURCES[0], B::SOURCES[1]],
+            slow: no_slow,
+            identity: 0,
+            #[cfg(test)]
+            is_float: false,
+            fast: Fast::Always,
+            rm: None,
+            negate: [false; 3],
+            swap: false,
+        }
+    }
+
+    /// Of a block for one rounding mode, and of what does the rest.
+    pub const fn float<B: Block>(slow: Slow, fast: Fast) -> Work {
+        Work {
+            slow,
+            fast,
+            #[cfg(test)]
+            is_float: true,
+            ..Work::of::<B>()
+        }
+    }
+
+    /// With the signs of operands flipped.
+    pub const fn negating(self, a: bool, b: bool, d: bool) -> Work {
+        Work { negate: [a, b, d], ..self }
+    }
+
+    /// With `vs2` and `vd` in each other's role.
+    pub const fn swapped(self) -> Work {
+        Work { swap: true, ..self }
+    }
+
+    /// In a mode of its own.
+    pub const fn in_mode(self, rm: RoundingMode) -> Work {
+        Work { rm: Some(rm), ..self }
+    }
+}
+
+/// Runs the kernel of an instruction.
+#[inline(always)]
+pub fn call(kernel: Kernel, regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    // SAFETY: kernels are chosen by Kernels::pick, which asks the host first; VInst has no other way to get one.
+    unsafe { kernel(regs, lanes, count, mode) }
+}
+
+/// A few elements of a kernel at a time.
+pub trait Step {
+    /// The elements `first..first + N`; `false` to stop before them.
+    fn step<const N: usize>(&mut self, first: usize) -> bool;
+}
+
+/// Takes steps of `N` elements while there are as many; how many elements are done.
+#[inline(always)]
+pub fn big_steps<S: Step, const N: usize>(step: &mut S, count: usize) -> usize {
+    let mut first = 0;
+    while first + N <= count && step.step::<N>(first) {
+        first += N;
+    }
+    first
+}
+
+/// Takes steps of `N` elements from `first` on.
+#[inline(always)]
+pub fn small_steps<S: Step, const N: usize>(step: &mut S, mut first: usize, count: usize) -> usize {
+    while first < count && step.step::<N>(first) {
+        first += N;
+    }
+    first
+}

@@ -1,0 +1,201 @@
+//! Every kernel against its plain twin: floating-point ones against the exact computation of one element, all
+//! others as compiled for a better host against the same as compiled for any.
+
+use super::lanes::{Fast, Kernel, Lanes, PART_OUT, SLACK, Work, call};
+use super::policy::mix;
+use super::{Row, entry};
+use crate::fp::{Flags, RoundingMode};
+use rvv_isa::{Class, Inst, Op, Sew};
+
+const SEWS: [Sew; 4] = [Sew::E8, Sew::E16, Sew::E32, Sew::E64];
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// Bits that are a number worth trying, of `size` bytes.
+    fn number(&mut self, size: usize) -> u64 {
+        let (sig, exp) = match size {
+            1 => return self.next() & 0xff,
+            2 => (10, 5),
+            4 => (23, 8),
+            _ => (52, 11),
+        };
+        let (one, infinity) = (((1 << (exp - 1)) - 1) << sig, ((1 << exp) - 1) << sig);
+        let sign = (self.next() & 1) << (sig + exp);
+        let fraction = (1 << sig) - 1;
+        let near = |this: &mut Self, x: u64| (x + this.below(5)).wrapping_sub(2);
+        let magnitude = match self.below(12) {
+            0 => near(self, 2),
+            1 => near(self, 1 << sig),
+            2 => near(self, infinity),
+            3 => near(self, one),
+            4 => near(self, one + (self.0 & 7) * (1 << sig)),
+            // Small integers and halves: exact, mostly.
+            5 | 6 => one + (self.below(5) << sig) + (self.next() & fraction & !(fraction >> 4)),
+            7 | 8 => one + (self.next() & fraction),
+            9 => infinity + (1 << (sig - 1)) * self.below(2) + self.below(2),
+            // About as small or great as any.
+            10 => self.next() & fraction | (self.below(4) + self.below(2) * ((1 << exp) - 5)) << sig,
+            _ => self.next(),
+        };
+        sign | magnitude & ((1 << (sig + exp)) - 1)
+    }
+}
+
+/// All works of a class, with their instruction's name.
+fn works(classes: &[Class]) -> Vec<(String, &'static Work)> {
+    let mut all = Vec::new();
+    for op in Op::all().filter(|op| classes.contains(&op.class())) {
+        for sew in SEWS {
+            if let Some(Row { work: Some(work), .. }) = entry(&Inst::new(op), sew) {
+                all.push((format!("{} e{}", op.name(), sew.bits()), work));
+            }
+        }
+    }
+    assert!(all.len() > 20);
+    all
+}
+
+/// The kernels that this host can run.
+fn kernels(work: &Work) -> Vec<Kernel> {
+    let [any, best] = [work.kernels.plain(), work.kernels.pick()];
+    vec![any, best]
+}
+
+/// A register file of which only the places that kernels are told of are used.
+fn registers() -> Vec<u8> {
+    vec![0; 4 * 512 + SLACK]
+}
+
+const A: usize = 0;
+const B: usize = 512;
+const D: usize = 1024;
+const OUT: usize = 1536;
+
+const LANES: Lanes = Lanes { out: OUT, a: A, b: B, d: D, scalar: false, negate: [0; 3] };
+
+fn fill(bytes: &mut [u8], size: usize, value: u64) {
+    for element in bytes.chunks_exact_mut(size) {
+        element.copy_from_slice(&value.to_le_bytes()[..size]);
+    }
+}
+
+fn first(bytes: &[u8], size: usize) -> u64 {
+    let mut le = [0; 8];
+    le[..size].copy_from_slice(&bytes[..size]);
+    u64::from_le_bytes(le)
+}
+
+#[test]
+fn what_a_float_kernel_takes_is_exact() {
+    let mut random = Random(1);
+    let mut regs = registers();
+    let float = works(&[Class::VectorFloat]);
+    for (name, work) in float.into_iter().filter(|(_, work)| work.is_float && work.fast != Fast::Never) {
+        let is_compare = name.starts_with("vm");
+        let [sd, sa, sb] = work.sizes.map(usize::from);
+        let mut taken = [0; 2];
+        for round in 0..12_000 {
+            let (a, b, d) = (random.number(sa), random.number(sb), random.number(sd));
+            let rm = match (work.rm, work.fast) {
+                (Some(rm), _) | (None, Fast::In(rm)) => rm,
+                _ => RoundingMode::ALL[round % 5],
+            };
+            if !matches!(work.fast, Fast::In(fast) if fast != rm) {
+                fill(&mut regs[A..A + 64], sa, a);
+                fill(&mut regs[B..B + 64], sb, b);
+                fill(&mut regs[D..D + 64], sd, d);
+                let mut flags = Flags::NONE;
+                let expected = (work.slow)(a, b, d, rm, &mut flags);
+                for (which, kernel) in kernels(work).into_iter().enumerate() {
+                    for mode in [0, 1] {
+                        if call(kernel, &mut regs, &LANES, 1, mode) == 0 {
+                            continue;
+                        }
+                        taken[which] += 1;
+                        let allowed = if mode == 0 { Flags::NX } else { Flags::NONE };
+                        let got = first(&regs[OUT..], if is_compare { 1 } else { sd });
+                        let mask = if sd == 8 { !0 } else { (1 << (8 * sd)) - 1 };
+                        assert!(
+                            got == expected & mask && allowed.contains(flags),
+                            "{name} {a:#x} {b:#x} {d:#x} {rm:?}: {got:#x}, mode {mode}; {expected:#x} {flags:?}"
+                        );
+                    }
+                }
+            }
+        }
+        // Else the kernel would be of no use.
+        assert!(taken[1] > 1000, "{name} took {taken:?}");
+    }
+}
+
+#[test]
+fn one_element_that_needs_thought_leaves_the_block_alone() {
+    let mut regs = registers();
+    let float = works(&[Class::VectorFloat]);
+    let (_, work) = float.iter().find(|(name, _)| name == "vfadd.vv e32").unwrap();
+    for kernel in kernels(work) {
+        for bad in 0..16 {
+            fill(&mut regs[A..B], 4, u64::from(1.5_f32.to_bits()));
+            fill(&mut regs[B..D], 4, u64::from(2.5_f32.to_bits()));
+            regs[OUT..].fill(0xee);
+            fill(&mut regs[A + 4 * (32 + bad)..][..4], 4, u64::from(f32::INFINITY.to_bits()));
+            let done = call(kernel, &mut regs, &LANES, 64, 1) as usize;
+            assert_eq!(done, 32 + bad / 4 * 4);
+            let (taken, left) = regs[OUT..OUT + 256].split_at(4 * done);
+            assert!(taken.chunks(4).all(|e| first(e, 4) == u64::from(4.0_f32.to_bits())));
+            assert!(left.iter().all(|&byte| byte == 0xee));
+        }
+    }
+}
+
+#[test]
+fn kernels_do_the_same_on_every_host() {
+    let mut random = Random(2);
+    let classes = [
+        Class::VectorInteger,
+        Class::VectorFixed,
+        Class::VectorReduction,
+        Class::VectorCrypto,
+        Class::VectorFloat,
+    ];
+    for (name, work) in works(&classes).into_iter().filter(|(_, work)| !work.is_float) {
+        for round in 0..60 {
+            let mut regs = registers();
+            for byte in &mut regs[..OUT] {
+                *byte = random.next() as u8;
+            }
+            if round % 3 == 0 {
+                // Elements at the ends of the range, and zeroes.
+                for chunk in regs[..OUT].chunks_mut(8) {
+                    chunk.copy_from_slice(
+                        &[0, !0, 1 << 63, !0 >> 1, 1, random.next()][random.below(6) as usize].to_le_bytes(),
+                    );
+                }
+            }
+            let scalar = round % 2 == 1;
+            if scalar {
+                fill(&mut regs[B..D], usize::from(work.sizes[2]), random.next());
+            }
+            let count = [4, 16, 64][round % 3].min(64 / usize::from(work.sizes[0]));
+            let (lanes, mode) = (Lanes { scalar, ..LANES }, (round % 4) as u8);
+            let mut answers = kernels(work).into_iter().map(|kernel| {
+                let mut regs = regs.clone();
+                let answer = call(kernel, &mut regs, &lanes, count, mode);
+                (answer, regs)
+            });
+            let (plain, best) = (answers.next().unwrap(), answers.next().unwrap());
+            assert!(plain == best, "{name} {lanes:?} {count} {mode}");
+            assert!(plain.1[OUT + PART_OUT..] == regs[OUT + PART_OUT..], "{name} wrote where it should not");
+        }
+    }
+}

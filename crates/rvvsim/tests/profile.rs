@@ -1,0 +1,32 @@
+//! `--profile` says where the instructions went.
+
+use std::process::Command;
+
+fn profile(option: &str) -> String {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_rvvsim")).args(["--demo", option]).output().expect("rvvsim");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+#[test]
+fn the_hottest_symbols_and_blocks_are_shown() {
+    let text = profile("--profile");
+    let (symbols, blocks) = text.split_once("hottest blocks").expect("blocks");
+    assert!(symbols.contains("hottest symbols") && symbols.contains('%'), "{text}");
+    // The demo is a vector program, and its blocks are listed as instructions.
+    assert!(blocks.contains("times") && blocks.contains("vsetvli"), "{text}");
+}
+
+#[test]
+fn a_file_gets_collapsed_stacks() {
+    let file = std::env::temp_dir().join(format!("rvvsim-profile-{}", std::process::id()));
+    profile(&format!("--profile={}", file.display()));
+    let stacks = std::fs::read_to_string(&file).expect("a file");
+    std::fs::remove_file(&file).expect("it is ours");
+    assert!(!stacks.is_empty());
+    for line in stacks.lines() {
+        let (stack, count) = line.rsplit_once(' ').expect("a count");
+        assert!(stack.contains(";0x") && count.parse::<u64>().is_ok_and(|n| n > 0), "{line}");
+    }
+}
