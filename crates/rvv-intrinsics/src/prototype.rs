@@ -30,6 +30,21 @@ impl Category {
             Category::OverloadedPolicy => "overloaded-policy",
         }
     }
+
+    /// From [`Category::name`].
+    pub fn from_name(name: &str) -> Option<Category> {
+        Category::ALL.into_iter().find(|c| c.name() == name)
+    }
+
+    /// The list in which this intrinsic stands under its explicit or its overloaded name.
+    pub fn of(intrinsic: &Intrinsic, overloaded: bool) -> Category {
+        match (intrinsic.has_policy(), overloaded) {
+            (false, false) => Category::Explicit,
+            (true, false) => Category::ExplicitPolicy,
+            (false, true) => Category::Overloaded,
+            (true, true) => Category::OverloadedPolicy,
+        }
+    }
 }
 
 /// One line of an official list: an intrinsic under one of its names.

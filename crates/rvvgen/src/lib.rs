@@ -24,6 +24,7 @@ pub use class::{Class, Kind, class, exists_at};
 pub use coverage::{Count, Coverage, Group};
 pub use generate::{GenerateError, Generated, Settings, generate};
 pub use plan::{Choice, Plan};
+pub use rvv_intrinsics::Category;
 pub use schedule::{Reschedule, Scheduler, schedule};
-pub use select::{Category, Selection};
+pub use select::Selection;
 pub use weights::{Bias, NamedPolicy, POLICIES, Weights, WeightsError};

@@ -1,50 +1,6 @@
 //! Which intrinsics are asked for.
 
-use rvv_intrinsics::{Extension, Intrinsic};
-
-/// The four lists of the intrinsic specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Category {
-    /// `__riscv_vadd_vv_i32m1`
-    Explicit,
-    /// `__riscv_vadd_vv_i32m1_tu`
-    ExplicitPolicy,
-    /// `__riscv_vadd`
-    Overloaded,
-    /// `__riscv_vadd_tu`
-    OverloadedPolicy,
-}
-
-impl Category {
-    /// All of them.
-    pub const ALL: [Category; 4] =
-        [Category::Explicit, Category::ExplicitPolicy, Category::Overloaded, Category::OverloadedPolicy];
-
-    /// As options spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Category::Explicit => "explicit",
-            Category::ExplicitPolicy => "explicit-policy",
-            Category::Overloaded => "overloaded",
-            Category::OverloadedPolicy => "overloaded-policy",
-        }
-    }
-
-    /// From [`Category::name`].
-    pub fn from_name(name: &str) -> Option<Category> {
-        Category::ALL.into_iter().find(|c| c.name() == name)
-    }
-
-    /// The list in which a call of this intrinsic stands.
-    pub fn of(intrinsic: &Intrinsic, overloaded: bool) -> Category {
-        match (intrinsic.has_policy(), overloaded) {
-            (false, false) => Category::Explicit,
-            (true, false) => Category::ExplicitPolicy,
-            (false, true) => Category::Overloaded,
-            (true, true) => Category::OverloadedPolicy,
-        }
-    }
-}
+use rvv_intrinsics::{Category, Extension, Intrinsic};
 
 /// Which intrinsics are asked for. Others may be used to feed them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ vlens = [128, 256, 512, 1024]
 
 [[compiler]]                  # a gcc or clang: its options are known
 name = "my-gcc"
-command = "/opt/gcc/bin/riscv64-unknown-elf-gcc"
+command = "riscv64-unknown-elf-gcc"
 flags = ["-mtune=generic"]
 
 [[compiler]]                  # anything else
