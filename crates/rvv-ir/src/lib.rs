@@ -20,5 +20,5 @@ pub use lex::Place;
 pub use parse::ParseError;
 pub use print::type_name;
 pub use program::{
-    Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Program, Stmt, VERSION, Var, VarDecl,
+    Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Linkage, Program, Stmt, VERSION, Var, VarDecl,
 };

@@ -2,7 +2,9 @@
 
 use crate::data::{Distribution, Init};
 use crate::lex::{Place, Token, Tokens, tokens};
-use crate::{Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Program, Stmt, VERSION, Var, VarDecl};
+use crate::{
+    Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Linkage, Program, Stmt, VERSION, Var, VarDecl,
+};
 use rvv_intrinsics::{Elem, Intrinsic, Type, VecType, by_name};
 use rvv_isa::{Lmul, Sew};
 use std::collections::HashMap;
@@ -75,7 +77,7 @@ struct Parser {
 }
 
 /// Words that no variable, buffer or function may be called.
-const KEYWORDS: [&str; 22] = [
+const KEYWORDS: [&str; 23] = [
     "rvv",
     "const",
     "data",
@@ -83,6 +85,7 @@ const KEYWORDS: [&str; 22] = [
     "param",
     "fn",
     "inline",
+    "global",
     "main",
     "var",
     "return",
@@ -195,7 +198,7 @@ impl Parser {
         let mut main = Function { name: "main".to_string(), ..Function::default() };
         loop {
             let place = self.place();
-            match self.word("`const`, `data`, `out`, `param`, `fn`, `inline` or `main`")?.as_str() {
+            match self.word("`const`, `data`, `out`, `param`, `fn`, `inline`, `global` or `main`")?.as_str() {
                 "const" => self.buffer(BufferKind::Const)?,
                 "data" => self.buffer(BufferKind::Data)?,
                 "out" => self.buffer(BufferKind::Out)?,
@@ -214,9 +217,13 @@ impl Parser {
                 }
                 "inline" => {
                     self.keyword("fn")?;
-                    self.function(true)?;
+                    self.function(Linkage::Inline)?;
                 }
-                "fn" => self.function(false)?,
+                "global" => {
+                    self.keyword("fn")?;
+                    self.function(Linkage::Global)?;
+                }
+                "fn" => self.function(Linkage::Local)?,
                 "main" => {
                     self.scope = main;
                     self.vars = params;
@@ -232,7 +239,7 @@ impl Parser {
                 }
                 other => {
                     let message = format!(
-                        "expected `const`, `data`, `out`, `param`, `fn`, `inline` or `main`, found `{other}`"
+                        "expected `const`, `data`, `out`, `param`, `fn`, `inline`, `global` or `main`, found `{other}`"
                     );
                     return Err(ParseError::new(place, message));
                 }
@@ -346,7 +353,7 @@ impl Parser {
         Ok(var)
     }
 
-    fn function(&mut self, inline: bool) -> Result<()> {
+    fn function(&mut self, linkage: Linkage) -> Result<()> {
         let name = self.new_name("the function")?;
         if self.functions.contains_key(&name) {
             return self.fail_before(format!("there is a function `{name}` already"));
@@ -355,7 +362,7 @@ impl Parser {
             return self.fail_before(format!("there are at most {MAX_NAMES} functions"));
         }
         self.vars.clear();
-        self.scope = Function { name, inline, ..Function::default() };
+        self.scope = Function { name, linkage, ..Function::default() };
         self.sign("(")?;
         while !self.takes(")") {
             let name = self.new_name("the parameter")?;

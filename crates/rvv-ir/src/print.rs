@@ -2,7 +2,7 @@
 //! the parameters of `main` are the first of its variables.
 
 use crate::data::{Distribution, Init};
-use crate::{Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Program, Stmt, VERSION, Var};
+use crate::{Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Linkage, Program, Stmt, VERSION, Var};
 use rvv_intrinsics::{Role, Type};
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -115,9 +115,11 @@ impl Text<'_, '_> {
         if is_main {
             self.f.write_str("main {\n")?;
         } else {
-            if function.inline {
-                self.f.write_str("inline ")?;
-            }
+            self.f.write_str(match function.linkage {
+                Linkage::Local => "",
+                Linkage::Inline => "inline ",
+                Linkage::Global => "global ",
+            })?;
             write!(self.f, "fn {}(", function.name)?;
             for (i, &param) in function.params.iter().enumerate() {
                 let comma = if i == 0 { "" } else { ", " };

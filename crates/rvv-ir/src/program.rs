@@ -70,8 +70,20 @@ pub struct Function {
     pub body: Vec<Stmt>,
     /// What it returns after that.
     pub ret: Option<Var>,
-    /// The compiler may inline it.
-    pub inline: bool,
+    /// Who may call it, and how.
+    pub linkage: Linkage,
+}
+
+/// Who may call a function, and how: what the compiler may do to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Linkage {
+    /// Only this file, and it is not inlined: the compiler may still choose how to call it.
+    #[default]
+    Local,
+    /// Only this file; the compiler may inline it.
+    Inline,
+    /// Any file, so it is called as the ABI says.
+    Global,
 }
 
 impl Function {

@@ -2,7 +2,7 @@
 
 use crate::builder::{Builder, arg};
 use rvv_intrinsics::{Elem, Role, Type, by_name};
-use rvv_ir::{Arg, Call, Compare, Expr, Function, Stmt, Var};
+use rvv_ir::{Arg, Call, Compare, Expr, Function, Linkage, Stmt, Var};
 use std::collections::HashSet;
 
 /// What has been assigned before a statement of the body.
@@ -138,7 +138,12 @@ impl Builder<'_> {
         }
         let result = function.var("r", call.intrinsic.ret);
         function.ret = Some(result);
-        function.inline = self.rng.below(4) == 0;
+        // A function that others might call is called by the ABI; one of this file's own, as the compiler likes.
+        function.linkage = match self.rng.below(4) {
+            0 => Linkage::Inline,
+            1 => Linkage::Local,
+            _ => Linkage::Global,
+        };
         function.body.push(Stmt::Call(Call { dst: Some(result), args, ..call.clone() }));
         self.program.functions.push(function);
         Stmt::Invoke { dst: call.dst, function: self.program.functions.len() - 1, args: passed }

@@ -10,7 +10,7 @@ mod names;
 mod runtime;
 mod tables;
 
-use crate::{Buffer, BufferKind, Expected, Program, Stmt, Var};
+use crate::{Buffer, BufferKind, Expected, Linkage, Program, Stmt, Var};
 use body::Body;
 pub use march::march;
 use names::Names;
@@ -118,9 +118,13 @@ fn emit_program(out: &mut String, program: &Program, n: usize, prefix: &str, fil
 /// The functions a program calls.
 fn emit_functions(out: &mut String, program: &Program, globals: &Globals, file: &Names) {
     for (f, name) in program.functions.iter().zip(&globals.functions) {
-        let noinline = if f.inline { "" } else { "__attribute__((noinline)) " };
+        let linkage = match f.linkage {
+            Linkage::Local => "static __attribute__((noinline)) ",
+            Linkage::Inline => "static ",
+            Linkage::Global => "__attribute__((noinline)) ",
+        };
         let ret = f.ret.map_or(Type::Void, |v| f.ty(v));
-        write!(out, "static {noinline}{ret} {name}(").unwrap();
+        write!(out, "{linkage}{ret} {name}(").unwrap();
         let mut body = Body::new(program, globals, f, file.clone());
         let params: Vec<String> = f.params.iter().map(|&p| format!("{} {}", f.ty(p), body.name(p))).collect();
         out.push_str(&if params.is_empty() { "void".into() } else { params.join(", ") });

@@ -2,6 +2,7 @@
 
 use super::batch::Case;
 use super::compiler::Family;
+use super::outcome::Outcome;
 use super::reduce::{Target, outcomes};
 use super::testbed::Build;
 use rvv_ir::Program;
@@ -50,13 +51,21 @@ pub fn guilty(target: &Target, program: &Program, time: Duration) -> Option<Guil
 
 /// Whether the fault shows with more flags.
 fn shows(target: &Target, program: &Program, more: &[String]) -> bool {
+    outcome(target, program, more).is_some_and(|o| target.is_it(&o))
+}
+
+/// Whether all is well with more flags: that the fault does not show is not enough, since the flags may be wrong.
+fn gone(target: &Target, program: &Program, more: &[String]) -> bool {
+    outcome(target, program, more) == Some(Outcome::Pass)
+}
+
+fn outcome(target: &Target, program: &Program, more: &[String]) -> Option<Outcome> {
     let mut flags = target.build.flags.clone();
     flags.extend_from_slice(more);
     let build = Build { flags, compiler: target.build.compiler.clone() };
     let place = (target.run.setup.vlen, target.run.setup.vl);
-    let Ok(case) = Case::new(0, program.clone(), &[place]) else { return false };
-    let outcome = outcomes(&build, &target.run, &[case], &target.limits).pop().flatten();
-    outcome.is_some_and(|o| target.is_it(&o))
+    let case = Case::new(0, program.clone(), &[place]).ok()?;
+    outcomes(&build, &target.run, &[case], &target.limits).pop().flatten()
 }
 
 fn clang(target: &Target, program: &Program, end: Instant) -> Option<Guilty> {
@@ -96,8 +105,12 @@ fn clang(target: &Target, program: &Program, end: Instant) -> Option<Guilty> {
 
 fn gcc(target: &Target, program: &Program, end: Instant) -> Option<Guilty> {
     let enabled = optimisations(target)?;
-    let off = |flags: &[String]| flags.iter().map(|f| f.replacen("-f", "-fno-", 1)).collect::<Vec<_>>();
-    if !enabled.is_empty() && !shows(target, program, &off(&enabled)) {
+    let opposite = |flag: &String| match flag.strip_prefix("-fno-") {
+        Some(name) => format!("-f{name}"),
+        None => flag.replacen("-f", "-fno-", 1),
+    };
+    let off = |flags: &[String]| flags.iter().map(opposite).collect::<Vec<_>>();
+    if !enabled.is_empty() && gone(target, program, &off(&enabled)) {
         // As few as possible that must be off: halves are put back as long as the fault stays away.
         let mut needed = enabled;
         let mut size = needed.len().div_ceil(2);
@@ -109,7 +122,7 @@ fn gcc(target: &Target, program: &Program, end: Instant) -> Option<Guilty> {
                 }
                 let mut fewer = needed.clone();
                 fewer.drain(at..fewer.len().min(at + size));
-                if !shows(target, program, &off(&fewer)) { needed = fewer } else { at += size }
+                if gone(target, program, &off(&fewer)) { needed = fewer } else { at += size }
             }
             if size == 1 {
                 return Some(Guilty::Flags(off(&needed)));
@@ -122,7 +135,7 @@ fn gcc(target: &Target, program: &Program, end: Instant) -> Option<Guilty> {
             return None;
         }
         let at_most = |n: u64| vec![format!("-fdbg-cnt={counter}:{n}")];
-        if shows(target, program, &at_most(0)) {
+        if !gone(target, program, &at_most(0)) {
             continue;
         }
         let (mut good, mut bad) = (0u64, 1u64 << 16);

@@ -157,12 +157,13 @@ impl Bug<'_> {
         let Ok(parts) = batch::build(&target.build, std::slice::from_ref(case), &target.limits) else {
             return;
         };
-        let Some(Ok(elf)) = parts.into_iter().next().map(|p| p.elf) else { return };
-        let seen = target.run.emulator.run(&elf, &target.run.setup, None);
+        let Some(part) = parts.first() else { return };
+        let Ok(elf) = &part.elf else { return };
+        let seen = target.run.emulator.run(elf, &target.run.setup, None);
         let _ = writeln!(text, "## Expected and actual\n");
-        match batch::run(&target.run, &[0], &elf, std::slice::from_ref(case)) {
+        match part.run(&target.run, std::slice::from_ref(case)) {
             Ok(outcomes) => {
-                if let Some(Outcome::RuntimeCrash(what)) = outcomes.first() {
+                if let Some((_, Outcome::RuntimeCrash(what))) = outcomes.first() {
                     let _ = writeln!(text, "The run ends with {what}\n");
                 }
             }
@@ -171,7 +172,7 @@ impl Bug<'_> {
             }
         }
         wrong_elements(text, self.program, expected, &seen.stdout);
-        let _ = writeln!(text, "## The code\n\n```\n{}```\n", vector_code(&elf));
+        let _ = writeln!(text, "## The code\n\n```\n{}```\n", vector_code(elf));
     }
 
     fn version_table(&self, text: &mut String) {

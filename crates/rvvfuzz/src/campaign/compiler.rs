@@ -1,12 +1,16 @@
 //! Compilers: what is there, and what each makes of a translation unit.
 
+use super::blame::is_assemblers;
 use rvv_intrinsics::Extension;
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit};
 use rvv_peer::{Ended, run_group, run_keeping};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// What kind of compiler it is: how it is asked, how its complaints read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +41,39 @@ pub struct Compiler {
     pub command: Vec<String>,
     /// `-fuse-ld=…`, where one is needed.
     pub linker: Option<String>,
+    /// What it does not have, as far as it has said.
+    pub lacks: Lacks,
 }
+
+/// Intrinsics and types that a compiler does not have. Clones share what they learn.
+#[derive(Clone, Debug, Default)]
+pub struct Lacks(Arc<Mutex<HashSet<String>>>);
+
+impl Lacks {
+    /// Remembers one.
+    pub fn learn(&self, name: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_string());
+    }
+
+    /// The first thing in a text that is missing.
+    pub fn first_in(&self, text: &str) -> Option<String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_empty() {
+            return None;
+        }
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.find(|word| known.contains(*word)).map(str::to_string)
+    }
+}
+
+/// What has been learned of a compiler is no part of what it is.
+impl PartialEq for Lacks {
+    fn eq(&self, _: &Lacks) -> bool {
+        true
+    }
+}
+
+impl Eq for Lacks {}
 
 /// What a compiler made of a translation unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +82,8 @@ pub enum Built {
     Elf(Vec<u8>),
     /// It refused the program: its message.
     Failed(String),
+    /// It made assembly that the assembler refuses.
+    Unassembled(String),
     /// It crashed: its message.
     Crashed(String),
     /// It took too long, or too much memory.
@@ -106,6 +144,7 @@ impl Compiler {
             family: Family::Direct,
             command: Vec::new(),
             linker: None,
+            lacks: Lacks::default(),
         }
     }
 
@@ -148,7 +187,8 @@ impl Compiler {
         if is_zig {
             command.push("cc".to_string());
         }
-        let mut compiler = Compiler { name: short, version, family, command, linker: None };
+        let mut compiler =
+            Compiler { name: short, version, family, command, linker: None, lacks: Lacks::default() };
         compiler.choose_linker(major)?;
         Ok(compiler)
     }
@@ -170,6 +210,7 @@ impl Compiler {
                 Built::Failed(why) | Built::Crashed(why) | Built::Unsupported(why) | Built::Broken(why) => {
                     last = why
                 }
+                Built::Unassembled(_) => last = "its assembler does not know RVV".to_string(),
                 Built::TimedOut => last = "it did not end".to_string(),
             }
         }
@@ -239,11 +280,13 @@ impl Compiler {
             Family::Clang => {
                 add(&mut line, &["--target=riscv64-linux-gnu", "-menable-experimental-extensions"]);
                 line.push(format!("-march={march}"));
-                add(&mut line, &["-mabi=lp64d"]);
+                // All errors at once, and no second run of a compiler that has crashed.
+                add(&mut line, &["-mabi=lp64d", "-ferror-limit=0", "-fno-crash-diagnostics"]);
             }
             _ => {
                 line.push(format!("-march={march}"));
-                add(&mut line, &["-mabi=lp64d"]);
+                // Programs hold signalling NaNs and change frm: by default gcc need not respect either.
+                add(&mut line, &["-mabi=lp64d", "-fsignaling-nans", "-frounding-math"]);
             }
         }
         line.extend(flags.iter().cloned());
@@ -288,21 +331,67 @@ impl Compiler {
         if let Err(error) = std::fs::write(&source, text) {
             return Built::Broken(format!("{}: {error}", source.display()));
         }
+        if self.family != Family::Gcc {
+            return self.make(&self.command_line(march, flags, &source, &elf), &elf, &folder, limits, told);
+        }
+        // gcc's assembly is kept: if the assembler refuses a line of it, the rest is still good.
+        let assembly = folder.path().join("p.s");
+        let to_assembly = [flags, &["-S".to_string()]].concat();
+        let line = self.command_line(march, &to_assembly, &source, &assembly);
+        match self.make(&line, &assembly, &folder, limits, told) {
+            Built::Elf(text) if flags.iter().any(|f| f == "-S") => Built::Elf(text),
+            Built::Elf(text) => {
+                let line = self.command_line(march, flags, &assembly, &elf);
+                match self.make(&line, &elf, &folder, limits, told) {
+                    Built::Failed(said) if is_assemblers(&said) => {
+                        Built::Unassembled(String::from_utf8_lossy(&text).into_owned())
+                    }
+                    built => built,
+                }
+            }
+            built => built,
+        }
+    }
+
+    /// Assembles and links what [`Compiler::build_saying`] has made.
+    pub fn assemble(&self, assembly: &str, march: &str, flags: &[String], limits: &Limits) -> Built {
+        let folder = match tempfile::tempdir() {
+            Ok(folder) => folder,
+            Err(error) => return Built::Broken(format!("no temporary folder: {error}")),
+        };
+        let (source, elf) = (folder.path().join("p.s"), folder.path().join("p.elf"));
+        if let Err(error) = std::fs::write(&source, assembly) {
+            return Built::Broken(format!("{}: {error}", source.display()));
+        }
         let line = self.command_line(march, flags, &source, &elf);
+        self.make(&line, &elf, &folder, limits, &mut String::new())
+    }
+
+    /// Runs a command line that makes a file.
+    fn make(
+        &self,
+        line: &[String],
+        file: &Path,
+        folder: &TempDir,
+        limits: &Limits,
+        told: &mut String,
+    ) -> Built {
         // The shell's ulimit: a compiler that eats memory must not take the machine with it.
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -v \"$0\"; ulimit -c 0; exec \"$@\""]);
-        command.arg((limits.memory >> 10).to_string()).args(&line).current_dir(folder.path());
+        command.arg((limits.memory >> 10).to_string()).args(line).current_dir(folder.path());
         // Its own files go away with ours.
         command.env("TMPDIR", folder.path());
+        // Its messages are read here.
+        command.env("LC_ALL", "C");
         let run = match run_group(&mut command, limits.time, 1 << 20) {
             Ok(run) => run,
             Err(error) => return Built::Broken(error.to_string()),
         };
         let said = without_folders(&String::from_utf8_lossy(&run.stderr), folder.path());
-        told.clone_from(&said);
+        told.push_str(&said);
         match run.ended {
-            Ended::Exited(0) => match std::fs::read(&elf) {
+            Ended::Exited(0) => match std::fs::read(file) {
                 Ok(bytes) => Built::Elf(bytes),
                 Err(_) => Built::Failed("it said it succeeded and left no ELF".to_string()),
             },
@@ -401,8 +490,17 @@ pub(super) fn unsupported(said: &str) -> Option<String> {
             "unsupported non-standard",
             "unexpected ISA string",
         ];
-        if arch.iter().any(|w| line.contains(w)) && line.contains("error") {
+        // clang: builtin requires at least one of the following extensions: zvfbfa.
+        let needs = line.contains("requires at least one of the following extensions");
+        if (needs || arch.iter().any(|w| line.contains(w))) && line.contains("error") {
             return Some(line.split("error: ").last().unwrap_or(line).to_string());
+        }
+        // gcc: no overload for these types.
+        if let Some((_, rest)) = line.split_once("too many arguments to function '__riscv_")
+            && let Some((name, rest)) = rest.split_once('\'')
+            && rest.starts_with("; expected 0")
+        {
+            return Some(format!("an overload of __riscv_{name}"));
         }
         // Builtins that need an extension: gcc's words.
         if line.contains("requires") && line.contains("ISA extension") {
@@ -410,6 +508,12 @@ pub(super) fn unsupported(said: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// A message without the addresses of nodes, which are others each time: `Cannot select: 0x5601: nxv1i8 = add 0x5602`.
+fn without_addresses(line: &str) -> String {
+    let is_address = |w: &str| w.trim_end_matches([':', ',']).starts_with("0x");
+    line.split(' ').filter(|w| !is_address(w)).collect::<Vec<_>>().join(" ")
 }
 
 /// What identifies a crash of a compiler: the line that says where.
@@ -423,7 +527,7 @@ pub fn crash_site(said: &str) -> String {
             return format!("assertion {}", rest.trim());
         }
         if line.contains("LLVM ERROR") || line.contains("error in backend") {
-            return line.trim().to_string();
+            return without_addresses(line.trim());
         }
     }
     // clang's stack: the innermost function that is not about the crash itself.

@@ -1,6 +1,6 @@
 //! What a campaign is: everything that decides its programs, its testbeds, and so its outcomes.
 
-use super::compiler::{Compiler, Family, Limits};
+use super::compiler::{Compiler, Family, Lacks, Limits};
 use super::emulator::{Agnosticism, Emulator, Setup};
 use super::testbed::Testbeds;
 use rvv_intrinsics::Extension;
@@ -56,6 +56,9 @@ pub struct SetupSettings {
     pub agnostic: String,
     /// vsetvl takes half of what it could.
     pub half: bool,
+    /// Only on `rvvsim`, where a run costs no process.
+    #[serde(default)]
+    pub inside: bool,
 }
 
 /// A compiler: see [`Compiler`].
@@ -88,6 +91,9 @@ pub struct EmulatorSettings {
     pub vlens: Vec<u32>,
 }
 
+/// The VLENs if none are asked for.
+pub const VLENS: [u32; 4] = [128, 256, 512, 1024];
+
 /// The levels if none are asked for.
 pub const LEVELS: [&str; 3] = ["-O0", "-O2", "-O3"];
 
@@ -105,7 +111,7 @@ impl Default for Settings {
             policies: strings(&["default"]),
             schedules: Scheduler::ALL.iter().map(|s| s.name().to_string()).collect(),
             levels: strings(&LEVELS),
-            setups: Testbeds::usual_setups().iter().map(SetupSettings::from).collect(),
+            setups: setups(&VLENS),
             compilers: vec![CompilerSettings::from(&Compiler::direct())],
             emulators: vec![EmulatorSettings::rvvsim()],
             build_seconds: Limits::default().time.as_secs(),
@@ -181,7 +187,9 @@ impl Settings {
         let levels: Vec<Vec<String>> = self.levels.iter().map(words).collect();
         let mut testbeds = Testbeds::cross(&compilers, &levels, &[], &setups);
         for emulator in &self.emulators {
-            let fits: Vec<Setup> = setups.iter().copied().filter(|s| emulator.has_vlen(s.vlen)).collect();
+            let process = emulator.emulator() != Emulator::Rvvsim;
+            let fits = setups.iter().zip(&self.setups).filter(|(_, s)| !(process && s.inside));
+            let fits: Vec<Setup> = fits.map(|(s, _)| *s).filter(|s| emulator.has_vlen(s.vlen)).collect();
             let one = Testbeds::cross(&[], &[], &[emulator.emulator()], &fits);
             if one.runs.is_empty() {
                 return Err(format!(
@@ -214,16 +222,6 @@ impl Settings {
     }
 }
 
-impl From<&Setup> for SetupSettings {
-    fn from(setup: &Setup) -> Self {
-        SetupSettings {
-            vlen: setup.vlen,
-            agnostic: setup.agnostic.name().to_string(),
-            half: setup.vl == VlChoice::Half,
-        }
-    }
-}
-
 impl SetupSettings {
     fn setup(&self) -> Result<Setup, String> {
         let agnostic = match self.agnostic.as_str() {
@@ -240,22 +238,34 @@ impl SetupSettings {
     }
 }
 
-/// The set-ups for these VLENs: both ways with agnostic elements at the first, one way at the others, and vl halved once.
+/// The set-ups for these VLENs. On every emulator: both ways with agnostic elements at the first, one way at the others, and
+/// vl halved once. On `rvvsim`, every VLEN with every way and either vl.
 pub fn setups(vlens: &[u32]) -> Vec<SetupSettings> {
-    let usual = [128, 256, 512, 1024];
-    if vlens == usual {
-        return Testbeds::usual_setups().iter().map(SetupSettings::from).collect();
-    }
-    let setup =
-        |vlen: u32, agnostic: &str, half: bool| SetupSettings { vlen, agnostic: agnostic.to_string(), half };
+    const WAYS: [&str; 3] = ["undisturbed", "ones", "random"];
+    let setup = |vlen: u32, agnostic: &str, half: bool, inside: bool| SetupSettings {
+        vlen,
+        agnostic: agnostic.to_string(),
+        half,
+        inside,
+    };
     let mut setups = Vec::new();
     for (n, &vlen) in vlens.iter().enumerate() {
         if n == 0 {
-            setups.push(setup(vlen, "undisturbed", false));
+            setups.push(setup(vlen, "undisturbed", false, false));
         }
-        setups.push(setup(vlen, ["ones", "random", "undisturbed"][n % 3], false));
+        setups.push(setup(vlen, ["ones", "undisturbed"][n % 2], false, false));
     }
-    setups.extend(vlens.first().map(|&vlen| setup(vlen, "undisturbed", true)));
+    setups.extend(vlens.first().map(|&vlen| setup(vlen, "undisturbed", true, false)));
+    for half in [false, true] {
+        for &vlen in vlens {
+            for way in WAYS {
+                let one = setup(vlen, way, half, false);
+                if !setups.contains(&one) {
+                    setups.push(SetupSettings { inside: true, ..one });
+                }
+            }
+        }
+    }
     setups
 }
 
@@ -293,6 +303,7 @@ impl CompilerSettings {
             family: one_of("family of compilers", &self.family, FAMILIES.iter().map(|(n, _)| *n), family)?,
             command: self.command.clone(),
             linker: self.linker.clone(),
+            lacks: Lacks::default(),
         })
     }
 }
@@ -347,7 +358,7 @@ mod tests {
         let settings = Settings::default();
         let json = serde_json::to_string(&settings).unwrap();
         assert_eq!(serde_json::from_str::<Settings>(&json).unwrap(), settings);
-        assert!(settings.testbeds().unwrap().len() == 6);
+        assert!(settings.testbeds().unwrap().len() == 24);
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub fn failing_runs(testbeds: &Testbeds) -> Vec<(usize, String)> {
             let case = Case::new(0, generated.program, &[(vlen, run.setup.vl)]).map_err(|e| e.to_string())?;
             let cases = [case];
             let parts = batch::build(&build, &cases, &Limits::default()).map_err(|e| e.to_string())?;
-            let elf = parts[0].elf.as_ref().map_err(|o| o.to_string())?;
-            batch::run(run, &[0], elf, &cases).map_err(|e| e.why).map(|outcomes| outcomes[0].clone())
+            let outcomes = parts[0].run(run, &cases).map_err(|e| e.why)?;
+            outcomes.into_iter().next().map(|(_, outcome)| outcome).ok_or("it has no outcome".to_string())
         });
         match outcome {
             Ok(Outcome::Pass) => {}

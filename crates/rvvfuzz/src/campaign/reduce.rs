@@ -187,6 +187,7 @@ pub fn site(outcome: &Outcome) -> Option<String> {
         Outcome::BuildCrash(said) => Some(crash_site(said)),
         Outcome::RuntimeCrash(what) => {
             let rule = what.split_whitespace().find(|w| w.starts_with("norm:"));
+            let rule = rule.map(|r| r.trim_end_matches(':'));
             Some(rule.map_or_else(|| what.split([':', ',']).next().unwrap_or("").to_string(), str::to_string))
         }
         _ => None,

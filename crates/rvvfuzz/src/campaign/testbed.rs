@@ -1,7 +1,7 @@
 //! Testbeds: a compiler with its flags, an emulator with its set-up.
 
 use super::compiler::{Compiler, Family};
-use super::emulator::{Agnosticism, Emulator, Setup};
+use super::emulator::{Emulator, Setup};
 use rvv_oracle::VlChoice;
 
 /// A compiler with its flags.
@@ -75,19 +75,6 @@ impl Testbeds {
             runs.extend(fits.map(|&setup| Run { emulator: emulator.clone(), setup }));
         }
         Testbeds { builds, runs }
-    }
-
-    /// The usual set-ups: four VLENs, agnostic elements kept and overwritten, and vl halved once.
-    pub fn usual_setups() -> Vec<Setup> {
-        let setup = |vlen, agnostic, vl| Setup { vlen, agnostic, vl };
-        vec![
-            setup(128, Agnosticism::Undisturbed, VlChoice::Max),
-            setup(128, Agnosticism::Ones, VlChoice::Max),
-            setup(256, Agnosticism::Ones, VlChoice::Max),
-            setup(512, Agnosticism::Random(1), VlChoice::Max),
-            setup(1024, Agnosticism::Undisturbed, VlChoice::Max),
-            setup(128, Agnosticism::Undisturbed, VlChoice::Half),
-        ]
     }
 
     /// How many there are.

@@ -1,6 +1,6 @@
 //! `testbeds.toml`: compilers and emulators of the user's.
 
-use super::compiler::{Built, Compiler, Family, Limits};
+use super::compiler::{Built, Compiler, Family, Lacks, Limits};
 use super::config::{CompilerSettings, EmulatorSettings};
 use serde::Deserialize;
 use std::path::Path;
@@ -150,6 +150,7 @@ impl CompilerEntry {
             family: Family::Custom,
             command,
             linker: None,
+            lacks: Lacks::default(),
         };
         probe(&compiler, limits)?;
         Ok(CompilerSettings::from(&compiler))
@@ -176,6 +177,7 @@ pub fn probe(compiler: &Compiler, limits: &Limits) -> Result<(), String> {
         Built::Failed(why) | Built::Crashed(why) | Built::Unsupported(why) | Built::Broken(why) => {
             Err(format!("it cannot compile an empty program: {}", first(why)))
         }
+        Built::Unassembled(_) => Err("its assembler does not know RVV".to_string()),
         Built::TimedOut => {
             Err(format!("it does not end: it had {} s for an empty program", limits.time.as_secs()))
         }

@@ -124,13 +124,22 @@ fn most_build<'o>(testbeds: &Testbeds, at: &impl Fn(usize, usize) -> Option<&'o 
     n > 0 && good >= (2 * n).div_ceil(3)
 }
 
-/// No compiler that supports the program builds it.
+/// No compiler that supports the program builds it, and there are two at least: one alone may be wrong.
 fn nobody_builds<'o>(testbeds: &Testbeds, at: &impl Fn(usize, usize) -> Option<&'o Outcome>) -> bool {
-    (0..testbeds.builds.len())
-        .filter(|&b| testbeds.builds[b].compiler.family != Family::Direct)
-        .filter_map(|b| (0..testbeds.runs.len()).find_map(|r| at(b, r)))
-        .filter(|o| o.kind() != Kind::Unsupported)
-        .all(|o| o.kind().is_build())
+    let mut names = std::collections::BTreeSet::new();
+    for b in 0..testbeds.builds.len() {
+        let compiler = &testbeds.builds[b].compiler;
+        let outcome = (0..testbeds.runs.len()).find_map(|r| at(b, r));
+        match outcome.map(Outcome::kind) {
+            _ if compiler.family == Family::Direct => {}
+            None | Some(Kind::Unsupported) => {}
+            Some(kind) if kind.is_build() => {
+                names.insert(&compiler.name);
+            }
+            Some(_) => return false,
+        }
+    }
+    names.len() >= 2
 }
 
 /// The axes on which a fault comes and goes: a testbed that differs in that alone passes.
@@ -198,6 +207,7 @@ mod tests {
             family,
             command: vec![name.into()],
             linker: None,
+            lacks: Default::default(),
         }
     }
 

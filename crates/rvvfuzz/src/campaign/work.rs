@@ -291,19 +291,12 @@ impl Campaign {
                 let begin = Instant::now();
                 let number = testbeds.number(b, r);
                 for part in &parts {
-                    let outcomes = match &part.elf {
-                        Err(outcome) => vec![outcome.clone(); part.cases.len()],
-                        Ok(elf) => match batch::run(run, &part.cases, elf, cases) {
-                            Ok(outcomes) => outcomes,
-                            Err(broken) => {
-                                let gone = !self.run_works(r);
-                                self.tell(broken, gone.then_some((b, Some(r))), record);
-                                continue;
-                            }
-                        },
-                    };
-                    for (&i, outcome) in part.cases.iter().zip(outcomes) {
-                        table[i][number] = Some(outcome);
+                    match part.run(run, cases) {
+                        Ok(outcomes) => outcomes.into_iter().for_each(|(i, o)| table[i][number] = Some(o)),
+                        Err(broken) => {
+                            let gone = !self.run_works(r);
+                            self.tell(broken, gone.then_some((b, Some(r))), record);
+                        }
                     }
                 }
                 record.timings.push((b, Some(r), begin.elapsed().as_secs_f64()));

@@ -61,6 +61,7 @@ fn is_open(n: usize, theirs: u64, ran: &Ran, choice: Choice) -> bool {
         match open[i] {
             Open::No => false,
             Open::Free => true,
+            Open::FreeBits => (theirs[i] ^ kept[i]) & !(kept[i] ^ ones[i]) == 0,
             _ if choice == Choice::Kept => false,
             // Bit by bit: those in which the two runs differ are free.
             Open::Bits => (theirs[i] ^ kept[i]) & !(kept[i] ^ ones[i]) == 0,

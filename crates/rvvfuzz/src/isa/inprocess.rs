@@ -74,6 +74,8 @@ pub enum Open {
     Bits,
     /// All: a load that trapped or was trimmed may have written it or not.
     Free,
+    /// The bits in which the two dumps differ: it was free, and a mask has been written over the others.
+    FreeBits,
     /// Whether an element of so many bytes is kept or all ones.
     Element(u8),
     /// The value of an unordered sum, within the range of this number in [`Ran::sums`].
@@ -434,17 +436,34 @@ impl Lab {
             }
             for byte in bytes {
                 let open = &mut self.open[byte];
+                if eew == 1 && matches!(open, Open::Free | Open::FreeBits) {
+                    // Where a mask is written under a mask, what is not written stays free; which bits those are is
+                    // not asked.
+                    let at = 8 * byte - group.start;
+                    let written =
+                        |bit: usize| inst.vm && (vstart as usize..vl as usize).contains(&(at + bit));
+                    let closed =
+                        (0..8).filter(|&bit| written(bit) && !trapped).fold(0, |m, bit| m | 1 << bit);
+                    ones.regs[byte] = kept.regs[byte] ^ !closed;
+                    *open = match closed {
+                        0xff => Open::No,
+                        0 => *open,
+                        _ => Open::FreeBits,
+                    };
+                    continue;
+                }
                 *open = match (kept.regs[byte] == ones.regs[byte], *open, kind) {
                     // What could be anything may have been kept as that, or become ones: the two are not to
                     // meet by chance.
-                    (_, Open::Free, _) | (_, Open::Bits | Open::Sum(_), Open::Element(_))
+                    (_, Open::Free | Open::FreeBits, _)
+                    | (_, Open::Bits | Open::Sum(_), Open::Element(_))
                         if ones.regs[byte] == 0xff =>
                     {
                         ones.regs[byte] = !kept.regs[byte];
                         Open::Free
                     }
                     (true, ..) => Open::No,
-                    (false, Open::Free, _) => Open::Free,
+                    (false, Open::Free | Open::FreeBits, _) => *open,
                     (false, Open::No, _) | (false, _, Open::Bits) => kind,
                     // Open before, and open still, be it for this instruction or because it was not written.
                     (false, Open::Element(old), Open::Element(new)) => Open::Element(old.min(new)),
@@ -457,7 +476,7 @@ impl Lab {
             for bit in bits {
                 let mask = 1 << (bit % 8);
                 ones.regs[bit / 8] = ones.regs[bit / 8] & !mask | !kept.regs[bit / 8] & mask;
-                if open[bit / 8] != Open::Free {
+                if !matches!(open[bit / 8], Open::Free | Open::FreeBits) || kind == Open::Free {
                     open[bit / 8] = kind;
                 }
             }

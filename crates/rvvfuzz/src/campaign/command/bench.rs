@@ -4,16 +4,18 @@ use super::{Done, exit};
 use crate::campaign::batch::{self, Case};
 use crate::campaign::compiler::{Compiler, Family};
 use crate::campaign::config::{CompilerSettings, EmulatorSettings, Settings};
-use crate::campaign::testbed::{Build, Run, Testbeds};
+use crate::campaign::testbed::{Build, Run};
 use crate::campaign::work::{Campaign, operations};
 use clap::Args;
 use std::process::ExitCode;
 
-/// Checks per CPU-second: batches with rvvsim in process, against one program, one compilation, one QEMU.
+/// Checks per CPU-second: batches with rvvsim in process, against one program, one compilation, QEMU.
 ///
 /// A check is one operation on one testbed, judged. Both ways write the same programs, compute what they must print, compile
-/// them by the same compilers at the same levels without libc, run them in the same set-ups, and judge them. CPU time is
-/// that of this process and its children. It ends with 0 if batches are at least 10 times as fast, else with 1.
+/// them by the same compilers at the same levels without libc, run and judge them. Batches are run as a campaign runs them, in
+/// every set-up of rvvsim; programs one by one on QEMU, once in one set-up, and once in every set-up that QEMU has of those.
+/// CPU time is that of this process and its children. It ends with 0 if batches are at least 10 times as fast as programs one
+/// by one in one set-up, else with 1.
 #[derive(Args, Debug)]
 pub struct Command {
     /// Programs in a batch
@@ -66,32 +68,44 @@ impl Command {
         let qemu = EmulatorSettings::qemu(&self.qemu)?;
         let emulator = qemu.emulator();
         let mut settings = Settings { seed: self.seed, levels: self.levels.clone(), ..Settings::default() };
-        // Both ways in the same set-ups: those that QEMU has.
-        let setups = Testbeds::usual_setups();
-        settings.setups = setups.iter().filter(|s| emulator.supports(s)).map(Into::into).collect();
         settings.schedules.truncate(1);
         settings.compilers = compilers.iter().map(CompilerSettings::from).collect();
         let campaign = Campaign::new(&settings)?;
         let runs = &campaign.testbeds.runs;
-        println!("{} set-ups; {} programs in a batch, {} one by one", runs.len(), self.count, self.alone);
+        let on_qemu: Vec<Run> = runs
+            .iter()
+            .filter(|r| emulator.supports(&r.setup))
+            .map(|r| Run { emulator: emulator.clone(), ..r.clone() })
+            .collect();
+        println!(
+            "{} programs in a batch, in {} set-ups; {} one by one on QEMU, in 1 and in {}",
+            self.count,
+            runs.len(),
+            self.alone,
+            on_qemu.len()
+        );
         let begin = cpu_seconds()?;
         let cases = self.cases(&campaign)?;
         let writing = (cpu_seconds()? - begin) / cases.len() as f64;
         println!("writing and evaluating a program: {:.1} ms of CPU time", 1000.0 * writing);
-        println!("{:<34} {:>14} {:>14} {:>8}", "checks per CPU-second", "batched", "one by one", "ratio");
-        let (mut batched, mut alone) = (Measured::default(), Measured::default());
+        let head = ["batched", "one by one, 1", "ratio", "all set-ups", "ratio"];
+        println!(
+            "{:<32} {:>9} {:>14} {:>8} {:>12} {:>8}",
+            "checks per CPU-second", head[0], head[1], head[2], head[3], head[4]
+        );
+        let mut sums = [Measured::default(); 3];
+        let few = &cases[..cases.len().min(self.alone.into())];
         for build in &campaign.testbeds.builds {
-            let here = measure(build, runs, &cases, &campaign, cases.len(), writing)?;
-            let on_qemu: Vec<Run> =
-                runs.iter().map(|r| Run { emulator: emulator.clone(), ..r.clone() }).collect();
-            let few = &cases[..cases.len().min(self.alone.into())];
-            let there = measure(build, &on_qemu, few, &campaign, 1, writing)?;
-            line(&build.name(), here, there);
-            batched.add(here);
-            alone.add(there);
+            let measured = [
+                measure(build, runs, &cases, &campaign, settings.batch as usize, writing)?,
+                measure(build, &on_qemu[..1], few, &campaign, 1, writing)?,
+                measure(build, &on_qemu, few, &campaign, 1, writing)?,
+            ];
+            line(&build.name(), measured);
+            sums.iter_mut().zip(measured).for_each(|(sum, m)| sum.add(m));
         }
-        line("all", batched, alone);
-        Ok(batched.rate() >= 10.0 * alone.rate())
+        line("all", sums);
+        Ok(sums[0].rate() >= 10.0 * sums[1].rate())
     }
 
     fn compilers(&self) -> Result<Vec<Compiler>, String> {
@@ -127,9 +141,16 @@ impl Command {
     }
 }
 
-fn line(name: &str, batched: Measured, alone: Measured) {
-    let ratio = batched.rate() / alone.rate().max(0.001);
-    println!("{name:<34} {:>14.0} {:>14.0} {ratio:>7.1}×", batched.rate(), alone.rate());
+fn line(name: &str, [batched, one, all]: [Measured; 3]) {
+    let ratio = |alone: Measured| batched.rate() / alone.rate().max(0.001);
+    println!(
+        "{name:<32} {:>9.0} {:>14.0} {:>7.1}× {:>12.0} {:>7.1}×",
+        batched.rate(),
+        one.rate(),
+        ratio(one),
+        all.rate(),
+        ratio(all)
+    );
 }
 
 /// Builds, runs and judges the cases, `size` at a time.
@@ -146,11 +167,12 @@ fn measure(
     for some in cases.chunks(size) {
         let parts = batch::build(build, some, &campaign.limits).map_err(|e| e.to_string())?;
         for part in &parts {
-            let Ok(elf) = &part.elf else { continue };
-            let operations: u64 = part.cases.iter().map(|&i| operations(&some[i].program)).sum();
+            if part.elf.is_err() {
+                continue;
+            }
             for run in runs {
-                batch::run(run, &part.cases, elf, some).map_err(|e| e.to_string())?;
-                measured.checks += operations;
+                let judged = part.run(run, some).map_err(|e| e.to_string())?;
+                measured.checks += judged.iter().map(|(i, _)| operations(&some[*i].program)).sum::<u64>();
             }
         }
     }

@@ -83,5 +83,5 @@ fn other_formats_can_be_read_back() {
     let junit = roxmltree::Document::parse(&xml).unwrap();
     let failures = junit.descendants().filter(|n| n.has_tag_name("failure")).count();
     let suite = junit.descendants().find(|n| n.has_tag_name("testsuite")).unwrap();
-    assert_eq!((failures, suite.attribute("failures"), suite.attribute("tests")), (2, Some("2"), Some("7")));
+    assert_eq!((failures, suite.attribute("failures"), suite.attribute("tests")), (2, Some("2"), Some("25")));
 }
