@@ -227,6 +227,7 @@ impl Builder<'_> {
         let result = self.call(intrinsic, overloaded, 0);
         if let Some(var) = result.filter(|_| !self.rng.chance(weights.dead)) {
             self.store(var);
+            self.follow(var);
             if self.chance(weights.keep) {
                 // Used again at the end, after everything else: stored once more.
                 self.kept(var);

@@ -1,5 +1,6 @@
 //! Which loads make a type, which stores take it, which comparisons make a mask.
 
+use crate::class::group;
 use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType, all};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -23,6 +24,12 @@ pub struct Index {
     pub mask_load: HashMap<u32, &'static Intrinsic>,
     /// vlm and vsm of `vboolN_t`.
     pub mask_store: HashMap<u32, &'static Intrinsic>,
+    /// Reductions of this type.
+    pub reductions: HashMap<VecType, Vec<&'static Intrinsic>>,
+    /// Slides, gathers and compressions of this type.
+    pub permutations: HashMap<VecType, Vec<&'static Intrinsic>>,
+    /// What gives a value of this type another one, as it is.
+    pub shapes: HashMap<VecType, Vec<&'static Intrinsic>>,
     /// The unit-stride unmasked load of a type.
     pub plain_load: HashMap<VecType, &'static Intrinsic>,
     /// The unit-stride unmasked store of a type.
@@ -66,6 +73,34 @@ impl Index {
                 }
                 (Sem::Eq | Sem::Ne | Sem::Lt | Sem::Le | Sem::Gt | Sem::Ge, Type::Mask(n)) => {
                     index.compares.entry(n.into()).or_default().push(intrinsic);
+                }
+                (Sem::LmulExt | Sem::LmulTrunc | Sem::Reinterpret, Type::Vector(_)) => {
+                    let source = intrinsic.param(Role::Source).and_then(|p| p.ty.vector());
+                    if let Some(ty) = source {
+                        index.shapes.entry(ty).or_default().push(intrinsic);
+                    }
+                }
+                (
+                    Sem::Slideup
+                    | Sem::Slidedown
+                    | Sem::Slide1up
+                    | Sem::Slide1down
+                    | Sem::Gather
+                    | Sem::Compress,
+                    Type::Vector(_),
+                ) => {
+                    let source = intrinsic.param(Role::Vs2).and_then(|p| p.ty.vector());
+                    if let Some(ty) = source {
+                        index.permutations.entry(ty).or_default().push(intrinsic);
+                    }
+                }
+                (_, Type::Vector(_))
+                    if intrinsic.family.ends_with("_vs") && group(intrinsic.sem).is_none() =>
+                {
+                    let source = intrinsic.param(Role::Vs2).and_then(|p| p.ty.vector());
+                    if let Some(ty) = source {
+                        index.reductions.entry(ty).or_default().push(intrinsic);
+                    }
                 }
                 (Sem::Get, _) => {
                     let source = intrinsic.param(Role::Source).and_then(|p| p.ty.vector());

@@ -7,6 +7,7 @@ mod builder;
 mod carry;
 mod class;
 mod coverage;
+mod follow;
 mod generate;
 mod index;
 mod memory;

@@ -30,6 +30,12 @@ impl Default for Selection {
 }
 
 impl Selection {
+    /// Whether this may be used at all, be it asked for or not.
+    pub fn allows(&self, intrinsic: &Intrinsic) -> bool {
+        let name = intrinsic.name.strip_prefix("__riscv_").unwrap_or(&intrinsic.name);
+        self.extensions.contains(&intrinsic.extension) && !any(&self.except, name)
+    }
+
     /// Whether a call of this intrinsic is asked for.
     pub fn wants(&self, intrinsic: &Intrinsic, overloaded: bool) -> bool {
         let name = intrinsic.name.strip_prefix("__riscv_").unwrap_or(&intrinsic.name);

@@ -68,6 +68,12 @@ biases! {
     chain / Chain = "chain-loads": 0.5,
     /// A result is not used at all: compilers stumble over dead code too.
     dead / Dead = "dead": 0.03,
+    /// A result is reduced, too.
+    reduce / Reduce = "reduce": 0.02,
+    /// A result is slid, gathered or compressed, too: over the end of the strip as well.
+    permute / Permute = "permute": 0.02,
+    /// A result gets another type by vlmul_ext, vlmul_trunc or vreinterpret, which is not used or is undone.
+    reshape / Reshape = "reshape": 0.04,
     /// A mask comes from a comparison rather than from memory.
     compare / Compare = "compare-masks": 0.5,
     /// A call's vl is smaller than the strip's, so that the tail is visible in what follows.
@@ -128,6 +134,9 @@ pub const POLICIES: &[NamedPolicy] = &[
             (Bias::Overlap, 0.0),
             (Bias::Stencil, 0.0),
             (Bias::Carry, 0.0),
+            (Bias::Reduce, 0.0),
+            (Bias::Permute, 0.0),
+            (Bias::Reshape, 0.0),
         ],
     ),
     ("rounding", "the rounding mode changes between operations", &[(Bias::SetFrm, 0.5)]),
@@ -157,6 +166,9 @@ pub const POLICIES: &[NamedPolicy] = &[
         &[(Bias::Function, 0.3), (Bias::Branch, 0.3), (Bias::Nest, 0.5), (Bias::Repeat, 0.5)],
     ),
     ("carry", "accumulators that live from strip to strip", &[(Bias::Carry, 0.9), (Bias::Block, 0.0)]),
+    ("reductions", "results are reduced", &[(Bias::Reduce, 0.9)]),
+    ("permutations", "results are slid and gathered, over the end of the strip", &[(Bias::Permute, 0.9)]),
+    ("shapes", "results change their type, and are not used", &[(Bias::Reshape, 0.9), (Bias::Dead, 0.2)]),
     (
         "segments",
         "tuples: segment loads and stores, vcreate, vget",

@@ -269,6 +269,26 @@ fn measures(generated: &Generated) -> HashMap<&'static str, usize> {
             calls.iter().filter(|c| c.dst.is_some() && c.intrinsic.param(Role::Base).is_some()).count(),
         ),
         ("carried", carried),
+        ("reductions", calls.iter().filter(|c| c.intrinsic.family.ends_with("_vs")).count()),
+        (
+            "permutations",
+            calls
+                .iter()
+                .filter(|c| {
+                    matches!(
+                        c.intrinsic.sem,
+                        Sem::Slideup | Sem::Slidedown | Sem::Slide1up | Sem::Slide1down | Sem::Gather
+                    )
+                })
+                .count(),
+        ),
+        (
+            "reshaped",
+            calls
+                .iter()
+                .filter(|c| matches!(c.intrinsic.sem, Sem::LmulExt | Sem::LmulTrunc | Sem::Reinterpret))
+                .count(),
+        ),
     ])
 }
 
@@ -307,10 +327,13 @@ fn policies_do_what_they_say() {
     more("control", "shapes", 2.0);
     more("carry", "carried", 2.0);
     more("segments", "tuples", 1.5);
+    more("reductions", "reductions", 3.0);
+    more("permutations", "permutations", 3.0);
+    more("shapes", "reshaped", 3.0);
     let (chain, usual) = (total("chain"), &default);
     assert!(chain["loads"] < usual["loads"], "{} {}", chain["loads"], usual["loads"]);
     // None is forgotten here.
-    assert_eq!(POLICIES.len(), 14);
+    assert_eq!(POLICIES.len(), 17);
 }
 
 #[test]

@@ -185,6 +185,11 @@ impl Bug<'_> {
             let _ = writeln!(text, "| {compiler} | {} |", cells.join(" | "));
         }
         text.push('\n');
+        // Those of the culprit's family come first, by version.
+        let fails = |v: &&Version| v.levels.iter().any(|(_, kind)| *kind == Some(self.target.symptom));
+        if let Some(first) = self.versions.iter().find(fails) {
+            let _ = writeln!(text, "The first of these versions that fails: {}\n", first.compiler);
+        }
     }
 }
 

@@ -232,6 +232,11 @@ impl Compiler {
         (found, refused)
     }
 
+    /// The version, to be compared.
+    pub fn version_numbers(&self) -> Vec<u32> {
+        self.version.split('.').map(|n| n.parse().unwrap_or(0)).collect()
+    }
+
     /// The instruction set to ask for, so that all of these programs compile.
     pub fn march(&self, programs: &[&Program]) -> String {
         let march = rvv_ir::c::march(programs);
@@ -520,8 +525,12 @@ fn without_addresses(line: &str) -> String {
 pub fn crash_site(said: &str) -> String {
     for line in said.lines() {
         if let Some((_, rest)) = line.split_once("internal compiler error: ") {
-            // `in expand_insn, at optabs.cc:8294`: the line number changes from version to version.
-            return rest.trim().to_string();
+            // `in expand_insn, at optabs.cc:8294`; of a segmentation fault, only the pass is known.
+            let pass = said.lines().find(|l| l.starts_with("during ") && l.contains(" pass: "));
+            return match pass.filter(|_| !rest.contains(" at ")) {
+                Some(pass) => format!("{} {}", rest.trim(), pass.trim()),
+                None => rest.trim().to_string(),
+            };
         }
         if let Some((_, rest)) = line.split_once("Assertion `") {
             return format!("assertion {}", rest.trim());
@@ -587,6 +596,8 @@ mod tests {
         let gcc = "during RTL pass: expand\np.c: In function 'f':\np.c:9:1: internal compiler error: in expand_fn_using_insn, at internal-fn.cc:268\n";
         assert!(is_crash(gcc));
         assert_eq!(crash_site(gcc), "in expand_fn_using_insn, at internal-fn.cc:268");
+        let gcc = "during RTL pass: expand\np.c: In function 'f':\np.c:2:8: internal compiler error: Segmentation fault";
+        assert_eq!(crash_site(gcc), "Segmentation fault during RTL pass: expand");
         let clang = "PLEASE submit a bug report\nStack dump:\n0.\tProgram arguments: clang p.c\n\
                      4.\tRunning pass 'RISC-V DAG->DAG Pattern Instruction Selection' on function '@f0'\n\
                      0  libLLVM.so.22.1 0x00007fd5 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) + 58\n\

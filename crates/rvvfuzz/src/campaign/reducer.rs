@@ -14,7 +14,7 @@ use super::{bisect, vote::Culprit};
 use rvv_ir::c::{COptions, emit, emit_function};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Reduces verdicts; of each bug only the first hit gets the whole treatment.
@@ -22,18 +22,37 @@ pub struct Reducer {
     limits: Limits,
     /// Time for one reduction.
     time: Duration,
-    /// Compilers whose versions are compared in reports.
+    /// Compilers of the campaign.
     compilers: Vec<Compiler>,
+    /// And those that are installed besides: reports compare their versions. Looked for when the first report is written.
+    installed: OnceLock<Vec<Compiler>>,
     /// The levels they are compared at.
     levels: Vec<Vec<String>>,
     known: Mutex<HashMap<Signature, Reduction>>,
 }
 
 impl Reducer {
-    /// A reducer that compares these compilers in its reports.
-    pub fn new(limits: Limits, time: Duration, compilers: Vec<Compiler>) -> Reducer {
+    /// A reducer of what these testbeds find.
+    pub fn new(limits: Limits, time: Duration, testbeds: &Testbeds) -> Reducer {
         let levels = ["-O0", "-O1", "-O2", "-O3"].map(|l| vec![l.to_string()]).to_vec();
-        Reducer { limits, time, compilers, levels, known: Mutex::new(HashMap::new()) }
+        let mut compilers: Vec<Compiler> = testbeds.builds.iter().map(|b| b.compiler.clone()).collect();
+        compilers.dedup();
+        let (installed, known) = (OnceLock::new(), Mutex::default());
+        Reducer { limits, time, compilers, installed, levels, known }
+    }
+
+    /// The compilers of the campaign, and all versions of the culprit's family that are installed.
+    fn versions_of(&self, culprit: &Compiler) -> Vec<Compiler> {
+        let mut all = self.compilers.clone();
+        let installed = self.installed.get_or_init(|| Compiler::find_all().0);
+        let same = |c: &Compiler, o: &Compiler| c.family == o.family && c.version == o.version;
+        for one in installed.iter().filter(|c| c.family == culprit.family) {
+            if !all.iter().any(|c| same(c, one)) {
+                all.push(one.clone());
+            }
+        }
+        all.sort_by_key(|c| (c.family != culprit.family, c.version_numbers()));
+        all
     }
 
     fn known(&self, signature: &Signature) -> Option<Reduction> {
@@ -77,8 +96,11 @@ impl Reduce for Reducer {
         }
         let is_compiler = matches!(verdict.culprit, Culprit::Compiler(_));
         let guilty = if is_compiler { bisect::guilty(&target, program, self.time) } else { None };
-        let versions =
-            if is_compiler { versions(&target, program, &self.compilers, &self.levels) } else { Vec::new() };
+        let culprit = &target.build.compiler;
+        let versions = match is_compiler {
+            true => versions(&target, program, &self.versions_of(culprit), &self.levels),
+            false => Vec::new(),
+        };
         let bug = Bug { signature: &signature, target: &target, program, guilty, versions };
         let reduction = Reduction { report: Some(bug.markdown()), ..reduction };
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(signature, reduction.clone());

@@ -1,7 +1,7 @@
 //! The `rvvfuzz` command.
 
 use clap::{Parser, Subcommand};
-use rvvfuzz::campaign::command::{bench, doctor, replay, report, run, show};
+use rvvfuzz::campaign::command::{bench, doctor, reduce, replay, report, run, show};
 use std::process::ExitCode;
 
 /// Fuzzing campaigns: random programs on rvvsim and its peers, compared.
@@ -17,6 +17,7 @@ enum Command {
     Run(run::Command),
     Doctor(doctor::Command),
     Show(show::Command),
+    Reduce(reduce::Command),
     Replay(replay::Command),
     Report(report::Command),
     Bench(bench::Command),
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Run(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Show(command) => command.run(),
+        Command::Reduce(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Bench(command) => command.run(),

@@ -1,7 +1,8 @@
-//! The commands of campaigns: `run`, `doctor`, `show`, `replay`, `report`, `bench`.
+//! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`.
 
 pub mod bench;
 pub mod doctor;
+pub mod reduce;
 pub mod replay;
 pub mod report;
 pub mod run;

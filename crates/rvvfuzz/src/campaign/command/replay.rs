@@ -7,7 +7,7 @@ use crate::campaign::config::Settings;
 use crate::campaign::outcome::Outcome;
 use crate::campaign::probe::drop_failing_runs;
 use crate::campaign::testbed::Testbeds;
-use crate::campaign::vote::vote;
+use crate::campaign::vote::{Verdict, vote};
 use crate::campaign::work;
 use clap::Args;
 use rvv_ir::Program;
@@ -57,7 +57,7 @@ impl Command {
     }
 }
 
-fn read(path: &Path) -> Result<Program, String> {
+pub(super) fn read(path: &Path) -> Result<Program, String> {
     let wrong = |why: String| format!("{}: {why}", path.display());
     let size = std::fs::metadata(path).map_err(|e| wrong(e.to_string()))?.len();
     if size > LONGEST {
@@ -86,14 +86,7 @@ fn one(testbeds: &Testbeds, case: &Case, settings: &Settings) -> Done {
         println!("  {} does not work: {}", b.testbed, b.why.trim());
     }
     let verdicts = vote(testbeds, outcomes);
-    for v in &verdicts {
-        let axes = if v.axes.is_empty() {
-            String::new()
-        } else {
-            format!(" It comes and goes with {}.", v.axes.join(", "))
-        };
-        println!("verdict: {}: {} on {} testbeds.{axes}", v.culprit, v.symptom.name(), v.testbeds.len());
-    }
+    verdicts.iter().for_each(print_verdict);
     if outcomes.iter().all(Option::is_none) {
         return Err("no testbed could run it".to_string());
     }
@@ -102,4 +95,13 @@ fn one(testbeds: &Testbeds, case: &Case, settings: &Settings) -> Done {
         println!("Nothing is wrong.");
     }
     Ok(clean)
+}
+
+/// A verdict in a line.
+pub(super) fn print_verdict(v: &Verdict) {
+    let axes = match v.axes.is_empty() {
+        true => String::new(),
+        false => format!(" It comes and goes with {}.", v.axes.join(", ")),
+    };
+    println!("verdict: {}: {} on {} testbeds.{axes}", v.culprit, v.symptom.name(), v.testbeds.len());
 }

@@ -2,7 +2,6 @@
 
 use super::testbed_args::{TestbedArgs, still_there};
 use super::{Done, duration, exit};
-use crate::campaign::compiler::Compiler;
 use crate::campaign::config::Settings;
 use crate::campaign::live::{self, LiveLine};
 use crate::campaign::reducer::Reducer;
@@ -137,10 +136,7 @@ impl Command {
         let mut line = LiveLine::default();
         let (mut store, settings, campaign) = self.open(&mut line)?;
         let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
-        let mut compilers: Vec<Compiler> =
-            campaign.testbeds.builds.iter().map(|b| b.compiler.clone()).collect();
-        compilers.dedup();
-        let reducer = Reducer::new(settings.limits(), self.reduce_time, compilers);
+        let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds);
         let reducer: Option<&dyn Reduce> = if self.no_reduce { None } else { Some(&reducer) };
         let options = Options { jobs: self.jobs, time, count: self.count, batch: settings.batch, reducer };
         println!("{}", heading(&settings, &campaign, store.path()));
@@ -214,7 +210,7 @@ impl Command {
 }
 
 /// Ctrl-C: the first finishes what was begun, the second ends at once.
-fn stop_flag() -> Arc<AtomicBool> {
+pub(super) fn stop_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     // A second handler would be refused; then the first one does.
@@ -222,7 +218,7 @@ fn stop_flag() -> Arc<AtomicBool> {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("\nstopping: the batches at work are finished first; once more to end at once");
+        eprintln!("\nstopping: what is at work is finished first; once more to end at once");
     });
     stop
 }

@@ -1,0 +1,147 @@
+//! `rvvfuzz reduce`.
+
+use super::replay::{print_verdict, read};
+use super::run::stop_flag;
+use super::testbed_args::TestbedArgs;
+use super::{Done, duration, exit, write_file};
+use crate::campaign::batch::{Case, run_all};
+use crate::campaign::config::Settings;
+use crate::campaign::probe::drop_failing_runs;
+use crate::campaign::reducer::Reducer;
+use crate::campaign::run::Reduce;
+use crate::campaign::store::{Reduction, Store};
+use crate::campaign::testbed::Testbeds;
+use crate::campaign::vote::{Verdict, vote};
+use crate::campaign::work;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Makes a program that shows a fault small, and writes a report on it.
+///
+/// The program is a file, or a verdict of a campaign by its number. It is run on all testbeds, and whatever is wrong is reduced:
+/// what it must print is computed anew at each step, so that it keeps its meaning. For each fault there are then a program
+/// (.ir), the same in C (.c) and a report (.md) with versions, levels and the guilty pass.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rvvfuzz reduce bug.ir                        bug.1.ir, bug.1.c, bug.1.md
+  rvvfuzz reduce bug.ir --compilers clang-22 --levels -O2 --time 10m
+  rvvfuzz reduce 7 --store campaign.db         verdict 7, again, into the store and verdict-7.*
+
+It ends with 1 if something was reduced, 0 if nothing is wrong with the program, 2 if it could not run.")]
+pub struct Command {
+    /// A program, as `rvvfuzz show --ir` writes it, or the number of a verdict
+    #[arg(value_name = "FILE|ID")]
+    what: String,
+    /// The campaign's file, for the number of a verdict
+    #[arg(long, default_value = "campaign.db", value_name = "FILE")]
+    store: PathBuf,
+    /// Time to reduce one fault, and again to find the guilty pass
+    #[arg(long, value_parser = duration, default_value = "5m")]
+    time: Duration,
+    /// The folder to write to
+    #[arg(short, long, default_value = ".", value_name = "DIR")]
+    output: PathBuf,
+    #[command(flatten)]
+    testbeds: TestbedArgs,
+    /// Set by ctrl-C.
+    #[arg(skip)]
+    stop: Arc<AtomicBool>,
+}
+
+impl Command {
+    /// Does what was asked for.
+    #[must_use]
+    pub fn run(mut self) -> ExitCode {
+        self.stop = stop_flag();
+        exit(self.reduce())
+    }
+
+    fn reduce(&self) -> Done {
+        match self.what.parse::<i64>() {
+            Ok(id) if !Path::new(&self.what).exists() => self.verdict(id),
+            _ => self.file(Path::new(&self.what)),
+        }
+    }
+
+    fn file(&self, path: &Path) -> Done {
+        let program = read(path)?;
+        let mut settings = Settings::default();
+        self.testbeds.apply(&mut settings, &mut |note| eprintln!("{note}"))?;
+        let mut testbeds = settings.testbeds()?;
+        drop_failing_runs(&mut testbeds, &mut |note| eprintln!("{note}"));
+        let case = work::case(&testbeds, 0, program).map_err(|e| format!("{}: {e}", path.display()))?;
+        eprintln!("running it on {} testbeds", testbeds.len());
+        let (table, _) = run_all(&testbeds, std::slice::from_ref(&case), &settings.limits());
+        let verdicts = vote(&testbeds, &table[0]);
+        if verdicts.is_empty() {
+            println!("Nothing is wrong.");
+            return Ok(true);
+        }
+        let reducer = self.reducer(&settings, &testbeds);
+        let stem = path.file_stem().map_or("program".into(), |s| s.to_string_lossy());
+        for (n, verdict) in verdicts.iter().enumerate() {
+            print_verdict(verdict);
+            self.one(&reducer, &testbeds, &case, verdict, &format!("{stem}.{}", n + 1))?;
+        }
+        Ok(false)
+    }
+
+    /// A verdict of a campaign: on the testbeds of the campaign, and the result goes into its store.
+    fn verdict(&self, id: i64) -> Done {
+        if !self.testbeds.is_empty() {
+            return Err("a verdict is reduced on the testbeds of its campaign; save its program with \
+                        `rvvfuzz show ID --ir` to choose others"
+                .to_string());
+        }
+        let fail = |e: crate::campaign::store::StoreError| e.to_string();
+        let (mut store, settings) = Store::resume(&self.store).map_err(fail)?;
+        let found = store.verdicts().map_err(fail)?.into_iter().find(|v| v.id == id);
+        let stored = found.ok_or_else(|| format!("there is no verdict {id} in {}", self.store.display()))?;
+        let verdict = stored.verdict().ok_or_else(|| format!("verdict {id} is of no testbed"))?;
+        let ir = store.program(stored.program).map_err(fail)?;
+        let ir = ir.ok_or_else(|| format!("the program of verdict {id} was not kept"))?;
+        let program = ir.parse().map_err(|e: rvv_ir::ParseError| e.to_string())?;
+        let testbeds = settings.testbeds()?;
+        let case = work::case(&testbeds, stored.program, program)?;
+        let reducer = self.reducer(&settings, &testbeds);
+        print_verdict(&verdict);
+        let name = format!("verdict-{id}");
+        let reduction = self.one(&reducer, &testbeds, &case, &verdict, &name)?;
+        store.save_reduction(id, &reduction).map_err(fail)?;
+        Ok(false)
+    }
+
+    fn reducer(&self, settings: &Settings, testbeds: &Testbeds) -> Reducer {
+        Reducer::new(settings.limits(), self.time, testbeds)
+    }
+
+    fn one(
+        &self,
+        reducer: &Reducer,
+        testbeds: &Testbeds,
+        case: &Case,
+        verdict: &Verdict,
+        name: &str,
+    ) -> Result<Reduction, String> {
+        eprintln!("reducing it, for at most {} s", self.time.as_secs());
+        let before = case.program.calls().len();
+        let reduction = reducer
+            .reduce(case, verdict, testbeds, &self.stop)
+            .ok_or("the fault did not show when the program was run again")?;
+        let after = reduction.ir.as_ref().and_then(|ir| ir.parse::<rvv_ir::Program>().ok());
+        let after = after.map_or(before, |p| p.calls().len());
+        println!("{before} calls became {after}; {}", reduction.signature.as_deref().unwrap_or(""));
+        for (extension, text) in [("ir", &reduction.ir), ("c", &reduction.c), ("md", &reduction.report)] {
+            let Some(text) = text else { continue };
+            let path = self.output.join(format!("{name}.{extension}"));
+            write_file(&path, text)?;
+            println!("  {}", path.display());
+        }
+        Ok(reduction)
+    }
+}
