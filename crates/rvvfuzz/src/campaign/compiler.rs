@@ -393,7 +393,7 @@ impl Compiler {
             Ok(run) => run,
             Err(error) => return Built::Broken(error.to_string()),
         };
-        let said = without_folders(&String::from_utf8_lossy(&run.stderr), folder.path());
+        let said = without_folders(&without_arguments(&String::from_utf8_lossy(&run.stderr)), folder.path());
         told.push_str(&said);
         match run.ended {
             Ended::Exited(0) => match std::fs::read(file) {
@@ -410,6 +410,17 @@ impl Compiler {
             },
         }
     }
+}
+
+/// clang's stack without its command line, which is longer than all the rest.
+fn without_arguments(said: &str) -> String {
+    let mut text = String::with_capacity(said.len());
+    for line in said.lines() {
+        let end = line.find("Program arguments: ").map_or(line.len(), |at| at + "Program arguments:".len());
+        text += &line[..end];
+        text.push('\n');
+    }
+    text
 }
 
 /// A message without the names of temporary files, which are others each time: `p.c`, `p.s`.
@@ -515,10 +526,12 @@ pub(super) fn unsupported(said: &str) -> Option<String> {
     None
 }
 
-/// A message without the addresses of nodes, which are others each time: `Cannot select: 0x5601: nxv1i8 = add 0x5602`.
-fn without_addresses(line: &str) -> String {
-    let is_address = |w: &str| w.trim_end_matches([':', ',']).starts_with("0x");
-    line.split(' ').filter(|w| !is_address(w)).collect::<Vec<_>>().join(" ")
+/// `fatal error: error in backend: Cannot select: 0x5601: nxv1i8 = add 0x5602`, without what differs each time: the operation
+/// is what counts.
+fn backend_error(line: &str) -> String {
+    let Some((what, node)) = line.split_once("Cannot select: ") else { return line.to_string() };
+    let operation = node.split_once(" = ").map_or(node, |(_, rest)| rest);
+    format!("{what}Cannot select: {}", operation.split([' ', '<']).next().unwrap_or(operation))
 }
 
 /// What identifies a crash of a compiler: the line that says where.
@@ -536,7 +549,7 @@ pub fn crash_site(said: &str) -> String {
             return format!("assertion {}", rest.trim());
         }
         if line.contains("LLVM ERROR") || line.contains("error in backend") {
-            return without_addresses(line.trim());
+            return backend_error(line.trim());
         }
     }
     // clang's stack: the innermost function that is not about the crash itself.
@@ -593,9 +606,19 @@ mod tests {
 
     #[test]
     fn a_crash_is_known_by_its_place() {
+        let clang = "fatal error: error in backend: Cannot select: 0x5601: riscv_nxv32i8x2 = select_cc 0x5602, Constant:i64<9>";
+        assert_eq!(crash_site(clang), "fatal error: error in backend: Cannot select: select_cc");
+        let clang =
+            "PLEASE submit a bug report to x\nStack dump:\n0.\tProgram arguments: clang a b\n1.\t<eof>\n";
+        assert!(without_arguments(clang).contains("arguments:\n1."));
         let gcc = "during RTL pass: expand\np.c: In function 'f':\np.c:9:1: internal compiler error: in expand_fn_using_insn, at internal-fn.cc:268\n";
         assert!(is_crash(gcc));
         assert_eq!(crash_site(gcc), "in expand_fn_using_insn, at internal-fn.cc:268");
+        let clang = "fatal error: error in backend: Cannot select: 0x5601: riscv_nxv32i8x2 = select_cc 0x5602, Constant:i64<9>";
+        assert_eq!(crash_site(clang), "fatal error: error in backend: Cannot select: select_cc");
+        let clang =
+            "PLEASE submit a bug report to x\nStack dump:\n0.\tProgram arguments: clang a b\n1.\t<eof>\n";
+        assert!(without_arguments(clang).contains("arguments:\n1."));
         let gcc = "during RTL pass: expand\np.c: In function 'f':\np.c:2:8: internal compiler error: Segmentation fault";
         assert_eq!(crash_site(gcc), "Segmentation fault during RTL pass: expand");
         let clang = "PLEASE submit a bug report\nStack dump:\n0.\tProgram arguments: clang p.c\n\

@@ -116,9 +116,12 @@ impl StoredVerdict {
         })
     }
 
-    /// The first line of what there is to say.
-    pub fn headline(&self) -> &str {
-        self.detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim()
+    /// What there is to say, in a line: of a crash, where; else the first line.
+    pub fn headline(&self) -> String {
+        if self.symptom == Kind::BuildCrash.name() {
+            return super::compiler::crash_site(&self.detail);
+        }
+        self.detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim().to_string()
     }
 }
 

@@ -29,7 +29,12 @@ pub struct Reducer {
     /// The levels they are compared at.
     levels: Vec<Vec<String>>,
     known: Mutex<HashMap<Signature, Reduction>>,
+    /// What was made of a program, by its origin: the same in another order of statements has the same fault.
+    programs: Mutex<HashMap<Origin, Reduction>>,
 }
+
+/// Whose fault, what is seen, and in which program, whatever the order of its statements.
+type Origin = (Culprit, Kind, Vec<String>);
 
 impl Reducer {
     /// A reducer of what these testbeds find.
@@ -37,8 +42,8 @@ impl Reducer {
         let levels = ["-O0", "-O1", "-O2", "-O3"].map(|l| vec![l.to_string()]).to_vec();
         let mut compilers: Vec<Compiler> = testbeds.builds.iter().map(|b| b.compiler.clone()).collect();
         compilers.dedup();
-        let (installed, known) = (OnceLock::new(), Mutex::default());
-        Reducer { limits, time, compilers, installed, levels, known }
+        let (installed, known, programs) = (OnceLock::new(), Mutex::default(), Mutex::default());
+        Reducer { limits, time, compilers, installed, levels, known, programs }
     }
 
     /// The compilers of the campaign, and all versions of the culprit's family that are installed.
@@ -62,6 +67,27 @@ impl Reducer {
 
 impl Reduce for Reducer {
     fn reduce(
+        &self,
+        case: &Case,
+        verdict: &Verdict,
+        testbeds: &Testbeds,
+        stop: &AtomicBool,
+    ) -> Option<Reduction> {
+        let origin = (verdict.culprit.clone(), verdict.symptom, case.program.comment.clone());
+        let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = programs().get(&origin).filter(|_| !origin.2.is_empty()) {
+            return Some(Reduction { report: None, ..known.clone() });
+        }
+        let reduction = self.reduce_new(case, verdict, testbeds, stop)?;
+        if !stop.load(Ordering::Relaxed) {
+            programs().insert(origin, reduction.clone());
+        }
+        Some(reduction)
+    }
+}
+
+impl Reducer {
+    fn reduce_new(
         &self,
         case: &Case,
         verdict: &Verdict,

@@ -6,7 +6,7 @@ use super::store::{BatchRecord, ProgramRecord, Reduction, Store, StoreError};
 use super::testbed::Testbeds;
 use super::vote::{Culprit, Verdict};
 use super::work::Campaign;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -348,7 +348,22 @@ fn reduce(
     stop: &AtomicBool,
     give_up: &AtomicBool,
 ) {
-    for job in jobs {
+    // Of each kind of fault, the first comes before another's second.
+    let mut waiting: Vec<Job> = Vec::new();
+    let mut done: HashMap<(Culprit, Kind), usize> = HashMap::new();
+    loop {
+        if waiting.is_empty() {
+            match jobs.recv() {
+                Ok(job) => waiting.push(job),
+                Err(_) => return,
+            }
+        }
+        waiting.extend(jobs.try_iter());
+        let kind = |job: &Job| (job.verdict.culprit.clone(), job.verdict.symptom);
+        let times = |job: &Job| done.get(&kind(job)).copied().unwrap_or(0);
+        let Some(next) = (0..waiting.len()).min_by_key(|&i| (times(&waiting[i]), i)) else { continue };
+        let job = waiting.remove(next);
+        *done.entry(kind(&job)).or_default() += 1;
         let idle = stop.load(Ordering::Relaxed) || give_up.load(Ordering::Relaxed);
         let reduction = if idle {
             None

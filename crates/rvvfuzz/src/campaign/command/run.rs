@@ -2,8 +2,10 @@
 
 use super::testbed_args::{TestbedArgs, still_there};
 use super::{Done, duration, exit};
+use crate::campaign::compiler::crash_site;
 use crate::campaign::config::Settings;
 use crate::campaign::live::{self, LiveLine};
+use crate::campaign::outcome::Kind;
 use crate::campaign::reducer::Reducer;
 use crate::campaign::run::{self, Event, Options, Progress, Reduce};
 use crate::campaign::store::{Store, StoreError};
@@ -148,7 +150,10 @@ impl Command {
             Event::Progress(progress) => line.show(progress),
             Event::Broken(testbed, why) => line.say(&format!("{testbed} does not work: {why}")),
             Event::Verdict(id, program, v) => {
-                let first = v.detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
+                let first = match v.symptom {
+                    Kind::BuildCrash => crash_site(&v.detail),
+                    _ => v.detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("").to_string(),
+                };
                 let axes =
                     if v.axes.is_empty() { String::new() } else { format!(" [{}]", v.axes.join(", ")) };
                 line.say(&format!(
