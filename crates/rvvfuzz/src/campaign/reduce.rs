@@ -2,14 +2,16 @@
 //! undefined behaviour: a candidate without meaning is no candidate.
 
 use super::batch::{self, Case};
-use super::compiler::{Compiler, Family, Limits, crash_site};
+use super::blame::accused;
+use super::compiler::{Built, Compiler, Family, Limits, crash_site};
 use super::emulator::Emulator;
 use super::outcome::{Kind, Outcome};
-use super::simplify::STEPS;
+use super::simplify::{STEPS, Step, focus};
 use super::testbed::{Build, Run, Testbeds};
 use super::tidy::tidy;
 use super::vote::{Culprit, Verdict};
 use rvv_ir::Program;
+use rvv_ir::c::{COptions, emit};
 use std::time::{Duration, Instant};
 
 /// What must still be seen, and where.
@@ -88,12 +90,43 @@ impl Target {
             .map(|p| Case::new(0, p.clone(), &[place]).ok().filter(|c| self.is_sound(c)))
             .collect();
         let mut shows = vec![false; candidates.len()];
+        if self.symptom == Kind::BuildCrash
+            && let Some(first) = self.first_crash(&cases)
+        {
+            if let Some(at) = first {
+                shows[at] = true;
+            }
+            return shows;
+        }
         let (places, cases): (Vec<usize>, Vec<Case>) =
             cases.into_iter().enumerate().filter_map(|(i, c)| Some((i, c?))).unzip();
         for (at, outcome) in places.into_iter().zip(self.outcomes(&cases)) {
             shows[at] = outcome.is_some_and(|o| self.is_it(&o));
         }
         shows
+    }
+
+    /// One of several cases that crashes the compiler, found by building them together: it says in which function it was.
+    /// `None` if that does not tell.
+    fn first_crash(&self, cases: &[Option<Case>]) -> Option<Option<usize>> {
+        let (places, cases): (Vec<usize>, Vec<&Case>) =
+            cases.iter().enumerate().filter_map(|(i, c)| Some((i, c.as_ref()?))).unzip();
+        if cases.len() < 2 {
+            return None;
+        }
+        let programs: Vec<&Program> = cases.iter().map(|c| &c.program).collect();
+        let compiler = &self.build.compiler;
+        let text = emit(&programs, &COptions::default());
+        let march = compiler.march(&programs);
+        match compiler.build_saying(&text, &march, &self.build.flags, &self.limits) {
+            (Built::Elf(_), _) => Some(None),
+            (Built::Crashed(_), said) => {
+                let n = *accused(&said, &text, cases.len()).first()?;
+                let alone = self.outcomes(&[cases[n].clone()]).pop().flatten()?;
+                self.is_it(&alone).then_some(Some(places[n]))
+            }
+            _ => None,
+        }
     }
 
     /// The direct lowering on `rvvsim` must print what the oracle says, or the fault would be ours.
@@ -124,9 +157,12 @@ impl Target {
 
     /// The smallest program found in this time, or before `stop` says so.
     pub fn reduce(&self, program: &Program, time: Duration, stop: &dyn Fn() -> bool) -> Option<Reduced> {
-        // A crash takes the whole translation unit with it, so its candidates are tried one by one.
-        let together = if self.symptom.is_build() { 1 } else { 24 };
-        reduce_by(program, together, time, &mut |candidates| self.shows(candidates), stop)
+        let crash = self.symptom == Kind::BuildCrash;
+        // A refusal or an endless run takes the whole translation unit with it: those are tried one by one.
+        let together = if self.symptom.is_build() && !crash { 1 } else { 24 };
+        let focus: &[(&str, Step)] = if crash { &[("focus", focus)] } else { &[] };
+        let steps = [focus, STEPS].concat();
+        reduce_by(program, &steps, together, time, &mut |candidates| self.shows(candidates), stop)
     }
 }
 
@@ -134,6 +170,7 @@ impl Target {
 /// at once. `None` if it does not hold of the program itself.
 pub fn reduce_by(
     program: &Program,
+    steps: &[(&str, Step)],
     together: usize,
     time: Duration,
     shows: &mut dyn FnMut(&[Program]) -> Vec<bool>,
@@ -147,7 +184,7 @@ pub fn reduce_by(
     let mut tried = 0;
     loop {
         let before = best.clone();
-        for (_, step) in STEPS {
+        for (_, step) in steps {
             loop {
                 let mut candidates = step(&best);
                 candidates.dedup();
@@ -236,7 +273,7 @@ mod tests {
             let calls = |p: &Program| p.calls().iter().any(|c| c.intrinsic.family == family);
             candidates.iter().map(|p| calls(p) && evaluate(p, &Options::new(128)).is_ok()).collect()
         };
-        reduce_by(&generated.program, 24, Duration::from_secs(600), &mut shows, &|| false)
+        reduce_by(&generated.program, STEPS, 24, Duration::from_secs(600), &mut shows, &|| false)
     }
 
     #[test]
@@ -261,6 +298,6 @@ mod tests {
         let plan = Plan::new(1, &Selection::default(), 3, 128);
         let program = generate(&plan, 0, &Settings::default()).unwrap().program;
         let never = &mut |c: &[Program]| vec![false; c.len()];
-        assert!(reduce_by(&program, 8, Duration::from_secs(9), never, &|| false).is_none());
+        assert!(reduce_by(&program, STEPS, 8, Duration::from_secs(9), never, &|| false).is_none());
     }
 }

@@ -33,8 +33,8 @@ pub struct Reducer {
     programs: Mutex<HashMap<Origin, Reduction>>,
 }
 
-/// Whose fault, what is seen, and in which program, whatever the order of its statements.
-type Origin = (Culprit, Kind, Vec<String>);
+/// Whose fault, what is seen, in which program, whatever the order of its statements, and in which builds.
+type Origin = (Culprit, Kind, Vec<String>, Vec<usize>);
 
 impl Reducer {
     /// A reducer of what these testbeds find.
@@ -73,7 +73,11 @@ impl Reduce for Reducer {
         testbeds: &Testbeds,
         stop: &AtomicBool,
     ) -> Option<Reduction> {
-        let origin = (verdict.culprit.clone(), verdict.symptom, case.program.comment.clone());
+        let runs = testbeds.runs.len().max(1);
+        let mut builds: Vec<usize> = verdict.testbeds.iter().map(|t| t / runs).collect();
+        builds.sort_unstable();
+        builds.dedup();
+        let origin = (verdict.culprit.clone(), verdict.symptom, case.program.comment.clone(), builds);
         let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = programs().get(&origin).filter(|_| !origin.2.is_empty()) {
             return Some(Reduction { report: None, ..known.clone() });

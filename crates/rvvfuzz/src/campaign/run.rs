@@ -348,9 +348,17 @@ fn reduce(
     stop: &AtomicBool,
     give_up: &AtomicBool,
 ) {
-    // Of each kind of fault, the first comes before another's second.
+    // Of each kind of fault, by whom, what, and at which levels, the first comes before another's second.
     let mut waiting: Vec<Job> = Vec::new();
-    let mut done: HashMap<(Culprit, Kind), usize> = HashMap::new();
+    let mut done: HashMap<(Culprit, Kind, Vec<String>), usize> = HashMap::new();
+    let levels = |verdict: &Verdict| {
+        let runs = campaign.testbeds.runs.len();
+        let builds = verdict.testbeds.iter().map(|t| campaign.testbeds.builds[t / runs].flags.join(" "));
+        let mut levels: Vec<String> = builds.collect();
+        levels.sort_unstable();
+        levels.dedup();
+        levels
+    };
     loop {
         if waiting.is_empty() {
             match jobs.recv() {
@@ -359,7 +367,7 @@ fn reduce(
             }
         }
         waiting.extend(jobs.try_iter());
-        let kind = |job: &Job| (job.verdict.culprit.clone(), job.verdict.symptom);
+        let kind = |job: &Job| (job.verdict.culprit.clone(), job.verdict.symptom, levels(&job.verdict));
         let times = |job: &Job| done.get(&kind(job)).copied().unwrap_or(0);
         let Some(next) = (0..waiting.len()).min_by_key(|&i| (times(&waiting[i]), i)) else { continue };
         let job = waiting.remove(next);

@@ -13,6 +13,7 @@ pub type Step = fn(&Program) -> Vec<Program>;
 
 /// All of them, the coarse ones first.
 pub const STEPS: &[(&str, Step)] = &[
+    ("slices", slices),
     ("dead code", drop_dead_code),
     ("statements", drop_statements),
     ("blocks", unwrap_blocks),
@@ -24,6 +25,60 @@ pub const STEPS: &[(&str, Step)] = &[
     ("data", plainer_data),
     ("scalars", plainer_scalars),
 ];
+
+/// The step that comes before all others if a compiler crashes: one statement and what it needs, the shortest first. Most
+/// crashes need no more, and it need not be seen what a program prints.
+pub fn focus(program: &Program) -> Vec<Program> {
+    let main = program.functions.len();
+    let simple = |node: &Node| {
+        node.function == main
+            && !matches!(node.find(program), Some(Stmt::Strip { .. } | Stmt::For { .. } | Stmt::If { .. }))
+    };
+    let leaves: Vec<Node> = nodes(program).into_iter().filter(simple).collect();
+    let effects: Vec<_> = leaves.iter().filter_map(|n| Some(n.find(program)?.effects(program))).collect();
+    if effects.len() != leaves.len() {
+        return Vec::new();
+    }
+    let alone = |one: usize| {
+        let mut kept = vec![false; leaves.len()];
+        let mut needed: Vec<Var> = effects[one].reads.clone();
+        kept[one] = true;
+        while let Some(var) = needed.pop() {
+            for (i, effect) in effects.iter().enumerate() {
+                if !kept[i] && effect.writes.contains(&var) {
+                    kept[i] = true;
+                    needed.extend(&effect.reads);
+                }
+            }
+        }
+        let others: Vec<Node> = (0..leaves.len()).filter(|i| !kept[*i]).map(|i| leaves[i].clone()).collect();
+        tidy(without(program, &others)).filter(|p| p != program && !p.calls().is_empty())
+    };
+    let mut found: Vec<Program> = (0..leaves.len()).filter_map(alone).collect();
+    found.sort_by_key(|p| p.calls().len());
+    found
+}
+
+/// What leads to one store, and nothing else, the shortest first: most faults need no more.
+fn slices(program: &Program) -> Vec<Program> {
+    let is_store = |node: &Node| match node.find(program) {
+        Some(Stmt::Call(call)) => call.intrinsic.param(Role::Data).is_some(),
+        Some(Stmt::Put { .. }) => true,
+        _ => false,
+    };
+    let stores: Vec<Node> = nodes(program).into_iter().filter(is_store).collect();
+    if stores.len() < 2 {
+        return Vec::new();
+    }
+    let slice = |keep: &Node| {
+        let others: Vec<Node> = stores.iter().filter(|s| *s != keep).cloned().collect();
+        let whole = tidy(without(program, &others))?;
+        Some(without_dead(&whole).unwrap_or(whole))
+    };
+    let mut found: Vec<Program> = stores.iter().filter_map(slice).filter(|p| !p.calls().is_empty()).collect();
+    found.sort_by_key(|p| p.calls().len());
+    found
+}
 
 /// Without what has no effect.
 fn drop_dead_code(program: &Program) -> Vec<Program> {

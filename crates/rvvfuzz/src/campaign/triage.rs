@@ -28,7 +28,10 @@ impl Signature {
     pub fn new(culprit: &Culprit, target: &Target, reduced: &Program) -> Signature {
         let place =
             target.site.clone().filter(|s| target.symptom == Kind::BuildCrash || s.starts_with("norm:"));
-        let key = place.unwrap_or_else(|| operations(reduced));
+        // Which operation it is that does not see the new rounding mode is chance.
+        let sets_frm =
+            rvv_ir::c::sets_frm(reduced).then(|| "the dynamic rounding mode is changed".to_string());
+        let key = place.or(sets_frm).unwrap_or_else(|| operations(reduced));
         Signature { culprit: culprit.clone(), symptom: target.symptom, key }
     }
 

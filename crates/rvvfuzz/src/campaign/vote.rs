@@ -48,7 +48,8 @@ pub struct Verdict {
 
 /// Judges the outcomes of one program on all testbeds; `None` where a testbed was not available.
 pub fn vote(testbeds: &Testbeds, outcomes: &[Option<Outcome>]) -> Vec<Verdict> {
-    let mut found: BTreeMap<(Culprit, Kind), Vec<usize>> = BTreeMap::new();
+    // Wrong output in one buffer is one fault, in another perhaps another.
+    let mut found: BTreeMap<(Culprit, Kind, Option<usize>), Vec<usize>> = BTreeMap::new();
     let at = |b: usize, r: usize| outcomes.get(testbeds.number(b, r)).and_then(Option::as_ref);
     let passes = |b: usize, r: usize| at(b, r) == Some(&Outcome::Pass);
     let compiler = |b: usize| {
@@ -62,10 +63,12 @@ pub fn vote(testbeds: &Testbeds, outcomes: &[Option<Outcome>]) -> Vec<Verdict> {
             let all = (0..testbeds.runs.len()).map(|r| testbeds.number(b, r)).collect::<Vec<_>>();
             match kind {
                 Kind::Unsupported => {}
-                Kind::BuildCrash => found.entry((compiler(b), kind)).or_default().extend(all),
-                _ if most_build(testbeds, &at) => found.entry((compiler(b), kind)).or_default().extend(all),
+                Kind::BuildCrash => found.entry((compiler(b), kind, None)).or_default().extend(all),
+                _ if most_build(testbeds, &at) => {
+                    found.entry((compiler(b), kind, None)).or_default().extend(all)
+                }
                 _ if kind == Kind::BuildFailure && nobody_builds(testbeds, &at) => {
-                    found.entry((Culprit::Generator, kind)).or_default().extend(all);
+                    found.entry((Culprit::Generator, kind, None)).or_default().extend(all);
                 }
                 _ => {}
             }
@@ -90,10 +93,14 @@ pub fn vote(testbeds: &Testbeds, outcomes: &[Option<Outcome>]) -> Vec<Verdict> {
             } else {
                 Culprit::Oracle
             };
-            found.entry((culprit, outcome.kind())).or_default().push(testbeds.number(b, r));
+            let buffer = match outcome {
+                Outcome::WrongOutput(mismatch) => Some(mismatch.buffer),
+                _ => None,
+            };
+            found.entry((culprit, outcome.kind(), buffer)).or_default().push(testbeds.number(b, r));
         }
     }
-    let verdict = |((culprit, symptom), failing): ((Culprit, Kind), Vec<usize>)| {
+    let verdict = |((culprit, symptom, _), failing): ((Culprit, Kind, Option<usize>), Vec<usize>)| {
         let axes = axes(testbeds, outcomes, &culprit, &failing);
         let first = failing.first().and_then(|&t| outcomes[t].as_ref());
         let detail = first.map_or(String::new(), Outcome::detail);
