@@ -14,8 +14,13 @@ impl Builder<'_> {
             return;
         }
         let index = Index::get();
-        let (reduce, permute) = (self.settings.weights.reduce, self.settings.weights.permute);
-        for (weight, by_type) in [(reduce, &index.reductions), (permute, &index.permutations)] {
+        let weights = &self.settings.weights;
+        let choices = [
+            (weights.reduce, &index.reductions),
+            (weights.permute, &index.permutations),
+            (weights.element, &index.elements),
+        ];
+        for (weight, by_type) in choices {
             if self.chance(weight)
                 && let Some(of) = by_type.get(&ty)
                 && let Some(intrinsic) = self.pick_allowed(of)
@@ -55,6 +60,8 @@ impl Builder<'_> {
         for param in &intrinsic.params {
             args.push(match param.role {
                 Role::Vs2 | Role::Source => Arg::Var(value),
+                // Of a scalar move, the vector that the scalar goes into.
+                Role::Dest if intrinsic.param(Role::Vs2).is_none() => Arg::Var(value),
                 _ => self.argument(intrinsic, param, 1),
             });
         }

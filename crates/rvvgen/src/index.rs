@@ -28,6 +28,8 @@ pub struct Index {
     pub reductions: HashMap<VecType, Vec<&'static Intrinsic>>,
     /// Slides, gathers and compressions of this type.
     pub permutations: HashMap<VecType, Vec<&'static Intrinsic>>,
+    /// What sets element 0 of this type to a scalar.
+    pub elements: HashMap<VecType, Vec<&'static Intrinsic>>,
     /// What gives a value of this type another one, as it is.
     pub shapes: HashMap<VecType, Vec<&'static Intrinsic>>,
     /// The unit-stride unmasked load of a type.
@@ -102,6 +104,7 @@ impl Index {
                         index.reductions.entry(ty).or_default().push(intrinsic);
                     }
                 }
+                (Sem::MvElement0, Type::Vector(ty)) => index.elements.entry(ty).or_default().push(intrinsic),
                 (Sem::Get, _) => {
                     let source = intrinsic.param(Role::Source).and_then(|p| p.ty.vector());
                     if let Some(tuple) = source.filter(|v| v.nf > 1) {

@@ -72,6 +72,8 @@ biases! {
     reduce / Reduce = "reduce": 0.02,
     /// A result is slid, gathered or compressed, too: over the end of the strip as well.
     permute / Permute = "permute": 0.02,
+    /// Element 0 of a result is set to a scalar, too.
+    element / Element = "element": 0.02,
     /// A result gets another type by vlmul_ext, vlmul_trunc or vreinterpret, which is not used or is undone.
     reshape / Reshape = "reshape": 0.04,
     /// A mask comes from a comparison rather than from memory.
@@ -136,6 +138,7 @@ pub const POLICIES: &[NamedPolicy] = &[
             (Bias::Carry, 0.0),
             (Bias::Reduce, 0.0),
             (Bias::Permute, 0.0),
+            (Bias::Element, 0.0),
             (Bias::Reshape, 0.0),
         ],
     ),
@@ -168,6 +171,7 @@ pub const POLICIES: &[NamedPolicy] = &[
     ("carry", "accumulators that live from strip to strip", &[(Bias::Carry, 0.9), (Bias::Block, 0.0)]),
     ("reductions", "results are reduced", &[(Bias::Reduce, 0.9)]),
     ("permutations", "results are slid and gathered, over the end of the strip", &[(Bias::Permute, 0.9)]),
+    ("elements", "element 0 of results is set to scalars", &[(Bias::Element, 0.9)]),
     ("shapes", "results change their type, and are not used", &[(Bias::Reshape, 0.9), (Bias::Dead, 0.2)]),
     (
         "segments",

@@ -282,6 +282,7 @@ fn measures(generated: &Generated) -> HashMap<&'static str, usize> {
                 })
                 .count(),
         ),
+        ("elements", calls.iter().filter(|c| c.intrinsic.sem == Sem::MvElement0).count()),
         (
             "reshaped",
             calls
@@ -330,10 +331,11 @@ fn policies_do_what_they_say() {
     more("reductions", "reductions", 3.0);
     more("permutations", "permutations", 3.0);
     more("shapes", "reshaped", 3.0);
+    more("elements", "elements", 3.0);
     let (chain, usual) = (total("chain"), &default);
     assert!(chain["loads"] < usual["loads"], "{} {}", chain["loads"], usual["loads"]);
     // None is forgotten here.
-    assert_eq!(POLICIES.len(), 17);
+    assert_eq!(POLICIES.len(), 18);
 }
 
 #[test]
