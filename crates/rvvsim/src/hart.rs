@@ -97,6 +97,8 @@ pub struct Hart {
     /// The engine must leave the block after this instruction: code was overwritten, or a device wants
     /// attention.
     pub resync: bool,
+    /// The trap that ended the current block, on its way to whoever runs it.
+    pub(crate) trap: Option<Trap>,
     /// What the current instruction did, when someone wants to know (`--trace`).
     pub log: Option<Box<CommitLog>>,
     /// The choices of this run.
@@ -131,6 +133,7 @@ impl Hart {
             instret: 0,
             retired_in_block: 0,
             resync: false,
+            trap: None,
             log: None,
             config,
         }

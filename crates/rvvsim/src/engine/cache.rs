@@ -73,9 +73,9 @@ impl BlockCache {
     /// Notes that block `id` ran: all of it, or the first `retired` instructions.
     #[inline(always)]
     pub fn ran(&mut self, id: u32, retired: usize) {
-        let block = &mut self.blocks[id as usize];
+        let block = &self.blocks[id as usize];
         if retired == block.insts.len() {
-            block.runs += 1;
+            block.runs.set(block.runs.get() + 1);
         } else {
             self.counts.add(&block.insts[..retired], 1);
         }
@@ -85,14 +85,14 @@ impl BlockCache {
     pub fn counts(&self) -> Counts {
         let mut counts = self.counts;
         for block in self.map.values().map(|&id| self.block(id)) {
-            counts.add(&block.insts, block.runs);
+            counts.add(&block.insts, block.runs.get());
         }
         counts
     }
 
     /// All blocks that can be found.
     pub fn all(&self) -> impl Iterator<Item = (u64, u64, &[(u16, Inst)])> {
-        self.map.values().map(|&id| self.block(id)).map(|b| (b.pc, b.runs, &*b.insts))
+        self.map.values().map(|&id| self.block(id)).map(|b| (b.pc, b.runs.get(), &*b.insts))
     }
 
     /// Notes instructions that ran outside any kept block.
@@ -100,19 +100,18 @@ impl BlockCache {
         self.counts.add(insts, 1);
     }
 
-    /// Block `id` ran to its end: notes that, and follows its link `slot`, if it has been made and still holds.
+    /// A block ran to its end: notes that, and follows its link `slot`, if it has been made and still holds.
     #[inline(always)]
-    pub fn passed(&mut self, id: u32, slot: usize) -> Option<u32> {
-        let block = &mut self.blocks[id as usize];
-        block.runs += 1;
-        let link = block.links[slot];
+    pub fn passed(&self, block: &Block, slot: usize) -> Option<u32> {
+        block.runs.set(block.runs.get() + 1);
+        let link = block.links[slot].get();
         (link.generation == self.generation).then_some(link.block)
     }
 
     /// Makes link `slot` of block `from` lead to `to`. A `from` forgotten meanwhile does no harm: its slot
     /// is reused only for blocks that overwrite the link.
-    pub fn link(&mut self, from: u32, slot: usize, to: u32) {
-        self.blocks[from as usize].links[slot] = Link { block: to, generation: self.generation };
+    pub fn link(&self, from: u32, slot: usize, to: u32) {
+        self.blocks[from as usize].links[slot].set(Link { block: to, generation: self.generation });
     }
 
     /// The block at `pc` if an indirect jump went there lately.
@@ -209,7 +208,7 @@ impl BlockCache {
 
     fn forget(&mut self, id: u32) {
         let block = &self.blocks[id as usize];
-        self.counts.add(&block.insts, block.runs);
+        self.counts.add(&block.insts, block.runs.get());
         self.map.remove(&(block.pc, block.context));
         for (offset, _) in block.parts() {
             if let Some(ids) = self.by_page.get_mut(&(offset / PAGE as usize)) {

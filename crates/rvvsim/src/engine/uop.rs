@@ -1,5 +1,7 @@
 //! Micro-ops: what a block is made of.
 
+use super::ops::{self, Op};
+
 /// What a micro-op does. The names are those of the instructions; where an instruction needs nothing
 /// that another does not do (`lui` is a constant, `c.mv` an `addi`), it has no micro-op of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +79,18 @@ pub enum Kind {
     CallEnd,
     /// Runs the vector instruction `vectors[idx]`, which computes elements and may be quick; execution goes on.
     Lanes,
+    /// The same, with a scalar operand.
+    LanesScalar,
+    /// The same, in floating point.
+    FloatLanes,
+    /// The same, in floating point with a scalar operand.
+    FloatLanesScalar,
+    /// A unit-stride load, which may be no more than a copy.
+    VectorLoad,
+    /// A unit-stride store, likewise.
+    VectorStore,
+    /// `vsetvli` with its AVL in a register, where `vl` is the lesser of AVL and VLMAX.
+    SetVl,
     /// Calls the vector instruction `vectors[idx]`; execution goes on.
     Vector,
     /// The same, but the block ends: `vsetvl`, after which `vtype` is not known.
@@ -97,11 +111,27 @@ pub enum Kind {
     Fault,
 }
 
+impl Kind {
+    /// Whether nothing of the block comes after it.
+    pub fn ends(self) -> bool {
+        self as u8 >= Kind::Beq as u8 || matches!(self, Kind::CallEnd | Kind::VectorEnd)
+    }
+
+    /// Whether all it does is write `rd`, so that it does nothing when that is `x0`.
+    pub fn writes_x(self) -> bool {
+        (self as u8) < Kind::Lb as u8
+    }
+}
+
 /// One step of a block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Uop {
+    /// What runs it, by its kind.
+    op: Op,
+    /// Immediate; for branches and jumps the taken target.
+    pub imm: i64,
     /// What to do.
-    pub kind: Kind,
+    kind: Kind,
     /// Destination register; [`crate::hart::RegFile::SINK`] for `x0`.
     pub rd: u8,
     /// First source register.
@@ -112,6 +142,42 @@ pub struct Uop {
     pub insn: u16,
     /// Index into the side table of this kind.
     pub idx: u16,
-    /// Immediate; for branches and jumps the taken target.
-    pub imm: i64,
+}
+
+impl Uop {
+    /// A micro-op that has yet to be told its operands.
+    pub fn new(kind: Kind, insn: u16) -> Uop {
+        let sink = crate::hart::RegFile::SINK;
+        Uop { op: ops::of(kind), imm: 0, kind, rd: sink, rs1: 0, rs2: 0, insn, idx: 0 }
+    }
+
+    /// What to do.
+    #[inline(always)]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// What runs it.
+    #[inline(always)]
+    pub fn op(&self) -> Op {
+        self.op
+    }
+}
+
+/// The steps of a block. The last of them ends it: those that run them rely on that.
+pub struct Uops(Box<[Uop]>);
+
+impl Uops {
+    /// # Panics
+    /// If the last step does not end the block.
+    pub fn new(uops: Vec<Uop>) -> Uops {
+        assert!(uops.last().is_some_and(|uop| uop.kind.ends()), "a block that does not end");
+        Uops(uops.into())
+    }
+
+    /// The first of them, and with it the way to all others.
+    #[inline(always)]
+    pub fn start(&self) -> *const Uop {
+        self.0.as_ptr()
+    }
 }

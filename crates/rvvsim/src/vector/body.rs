@@ -8,7 +8,7 @@
 //! manual allows comes out as if done element by element.
 
 use super::element::Element;
-use super::lanes::{Lanes, PART_A, PART_B, PART_D, PART_OUT, call};
+use super::lanes::{Lanes, PART_A, PART_B, PART_D, PART_OUT, SCALARS};
 use super::policy::Policy;
 use super::{VInst, VectorState};
 use crate::Hart;
@@ -263,16 +263,16 @@ fn write_body<K: Kernel, const N: usize>(
     }
 }
 
-/// Puts the scalar operand of an instruction in its place: see [`Lanes::scalar`].
+/// Puts the scalar operand of an instruction in its place, if it is not there: see [`Lanes::scalar`].
 #[inline(always)]
 pub(super) fn put_scalar(v: &mut VectorState, vi: &VInst, scalar: u64) {
-    let word = match vi.work.sizes[2] {
-        1 => u64::from(scalar as u8) * 0x0101_0101_0101_0101,
-        2 => u64::from(scalar as u16) * 0x0001_0001_0001_0001,
-        4 => u64::from(scalar as u32) * 0x0000_0001_0000_0001,
-        _ => scalar,
-    };
-    write_lanes(&mut v.regs[vi.lanes.b..][..64], &[word; 8]);
+    // As often as eight bytes hold it: the multiples of 2^SEW below 2^64, added up.
+    let word = (scalar & vi.scalar_mask).wrapping_mul(u64::MAX / vi.scalar_mask);
+    let there = &mut v.scalars[usize::from(vi.scalar_slot) % SCALARS];
+    if *there != word {
+        *there = word;
+        write_lanes(&mut v.regs[vi.ready.lanes().b..][..64], &[word; 8]);
+    }
 }
 
 /// What a kernel wants to see of elements that are not active, and where its third operand is.
@@ -302,7 +302,7 @@ pub(super) fn map(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8) -> u64 
         // Whole blocks of 16 bytes.
         first = vl & !((16 >> size.trailing_zeros()) - 1);
         if first != 0 {
-            answer = call(vi.kernel, &mut v.regs, &vi.lanes, first, mode);
+            answer = vi.ready.run_part(&mut v.regs, vi.ready.lanes(), first, mode);
         }
     }
     if first < vl {
@@ -315,7 +315,7 @@ pub(super) fn map(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8) -> u64 
 /// Computes the active ones of the elements `from..vl`, at most 64 bytes of them at a time.
 #[inline(never)]
 fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8, from: usize, vl: usize) -> u64 {
-    let lanes = vi.lanes;
+    let lanes = *vi.ready.lanes();
     let [sd, sa, sb] = vi.work.sizes.map(usize::from);
     let chunk = 64 >> sd.trailing_zeros();
     let beside = 32 * v.vlenb;
@@ -350,7 +350,7 @@ fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8, from: usize,
             if kind == Kind::Merge {
                 choose(&mut v.regs, &part, sd, mask, count * sd);
             } else {
-                answer |= call(vi.kernel, &mut v.regs, &part, count, mode);
+                answer |= vi.ready.run_part(&mut v.regs, &part, count, mode);
             }
             if !all {
                 merge(&mut v.regs, to, part.out, sd, active, count * sd);
@@ -433,7 +433,7 @@ fn choose(regs: &mut [u8], lanes: &Lanes, size: usize, bits: u64, bytes: usize) 
 
 /// Computes the elements of a mask register.
 fn test(v: &mut VectorState, vi: &VInst, kind: Kind, _mode: u8) {
-    let lanes = vi.lanes;
+    let lanes = *vi.ready.lanes();
     let (vstart, vl) = (v.vstart as usize, vl(v, vi));
     if vstart >= vl {
         return;
@@ -456,7 +456,7 @@ fn test(v: &mut VectorState, vi: &VInst, kind: Kind, _mode: u8) {
                 part.d = 32 * v.vlenb + PART_D;
                 spread(&mut v.regs[part.d..], size, mask >> i);
             }
-            bits |= call(vi.kernel, &mut v.regs, &part, step.min(vl - first), 0) << i;
+            bits |= vi.ready.run_part(&mut v.regs, &part, step.min(vl - first), 0) << i;
             i += step;
         }
         write_mask_word(v, vi, word, bits, active, body & !active);

@@ -15,7 +15,7 @@ use super::float_lanes::{
 };
 use super::integer::Vmv;
 use super::kernels::Map2;
-use super::lanes::{Fast, Lanes, PART_A, PART_B, PART_D, PART_OUT, Work, call};
+use super::lanes::{Fast, Lanes, PART_A, PART_B, PART_D, PART_OUT, Work};
 use super::legality::{Eew, Float as Operands, Shape};
 use super::{Row, VInst, VectorState};
 use crate::Hart;
@@ -188,7 +188,7 @@ impl<'a> Pending<'a> {
     #[inline(always)]
     fn part(&self, first: usize) -> Lanes {
         let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
-        let lanes = &self.vi.lanes;
+        let lanes = self.vi.ready.lanes();
         Lanes {
             out: lanes.out + first * sd,
             a: lanes.a + first * sa,
@@ -202,10 +202,10 @@ impl<'a> Pending<'a> {
     #[inline(always)]
     fn slow(&mut self, regs: &[u8], i: usize) -> u64 {
         let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
-        let [na, nb, nd] = self.vi.lanes.negate;
-        let a = read_element(&regs[self.vi.lanes.a + i * sa..], sa) ^ na;
-        let b = read_element(&regs[self.vi.lanes.b_at(i, sb)..], sb) ^ nb;
-        let d = read_element(&regs[self.vi.lanes.d + i * sd..], sd) ^ nd;
+        let [na, nb, nd] = self.vi.ready.lanes().negate;
+        let a = read_element(&regs[self.vi.ready.lanes().a + i * sa..], sa) ^ na;
+        let b = read_element(&regs[self.vi.ready.lanes().b_at(i, sb)..], sb) ^ nb;
+        let d = read_element(&regs[self.vi.ready.lanes().d + i * sd..], sd) ^ nd;
         (self.vi.work.slow)(a, b, d, self.rm, &mut self.flags)
     }
 
@@ -218,7 +218,7 @@ impl<'a> Pending<'a> {
             [size, ..] => {
                 for i in first..end {
                     let result = self.slow(regs, i);
-                    let to = self.vi.lanes.out + i * usize::from(size);
+                    let to = self.vi.ready.lanes().out + i * usize::from(size);
                     write_element(&mut regs[to..], usize::from(size), result);
                 }
             }
@@ -227,7 +227,7 @@ impl<'a> Pending<'a> {
 
     /// The same, all operands of one width.
     fn slow_run_of<T: Element>(&mut self, regs: &mut [u8], first: usize, end: usize) {
-        let (lanes, slow, rm) = (self.vi.lanes, self.vi.work.slow, self.rm);
+        let (lanes, slow, rm) = (*self.vi.ready.lanes(), self.vi.work.slow, self.rm);
         let [na, nb, nd] = lanes.negate;
         let mut flags = self.flags;
         for i in first..end {
@@ -267,7 +267,7 @@ impl<'a> Pending<'a> {
             let whole = vl & !((16 >> size.trailing_zeros()) - 1);
             first = done;
             if self.fast && whole > 0 && done == 0 {
-                first = call(vi.kernel, &mut v.regs, &vi.lanes, whole, self.mode()) as usize;
+                first = vi.ready.run_part(&mut v.regs, vi.ready.lanes(), whole, self.mode()) as usize;
             }
             while first < whole {
                 let end = whole.min(first + chunk);
@@ -275,7 +275,7 @@ impl<'a> Pending<'a> {
                 first = end;
                 if self.fast && first < whole {
                     let (part, left) = (self.part(first), whole - first);
-                    first += call(vi.kernel, &mut v.regs, &part, left, self.mode()) as usize;
+                    first += vi.ready.run_part(&mut v.regs, &part, left, self.mode()) as usize;
                 }
             }
         }
@@ -296,11 +296,11 @@ impl<'a> Pending<'a> {
                 active &= u64::read(&v.regs[first / 8..]);
             }
             let count = chunk.min(vl - first);
-            let to = self.vi.lanes.out + first * size;
+            let to = self.vi.ready.lanes().out + first * size;
             let mut done = false;
             if self.fast && active != 0 {
                 let part = self.put_aside(v, self.part(first), active, chunk);
-                done = call(vi.kernel, &mut v.regs, &part, count, self.mode()) as usize >= count;
+                done = vi.ready.run_part(&mut v.regs, &part, count, self.mode()) as usize >= count;
                 if done {
                     merge(&mut v.regs, to, part.out, size, active, count * size);
                 }
@@ -331,7 +331,7 @@ impl<'a> Pending<'a> {
             let count = (vl - word).min(64);
             // Comparisons of numbers raise nothing, active or not; if there are NaNs, it is only asked of the active.
             let part = Lanes { out, ..self.part(word) };
-            let bits = if call(vi.kernel, &mut v.regs, &part, count, 0) as usize >= count {
+            let bits = if vi.ready.run_part(&mut v.regs, &part, count, 0) as usize >= count {
                 let lanes: [u8; 64] = read_lanes(&v.regs[out..][..64]);
                 // Those past the last may be anything.
                 pack(&lanes.map(|lane| lane & 1))
@@ -349,47 +349,19 @@ impl<'a> Pending<'a> {
 
 /// An instruction with vector operands and a result for each element.
 pub(super) fn fvv(hart: &mut Hart, vi: &VInst) -> Exec {
-    let done = run_quickly(hart, vi);
-    if done == vi.vlmax as usize {
-        return Ok(());
-    }
-    in_full(hart, vi, done)
+    run(hart, vi, None, |p, v| p.group(v, 0))
 }
 
-fn fvf(hart: &mut Hart, vi: &VInst) -> Exec {
+/// The same with a scalar operand.
+pub(super) fn fvf(hart: &mut Hart, vi: &VInst) -> Exec {
     let scalar = scalar(hart, vi);
-    put_scalar(&mut hart.v, vi, scalar);
-    let done = run_quickly(hart, vi);
-    if done == vi.vlmax as usize {
-        return Ok(());
-    }
-    in_full(hart, vi, done)
+    run(hart, vi, Some(scalar), |p, v| p.group(v, 0))
 }
 
-/// What the kernel has not done. Apart, so that what it has needs no stack frame.
+/// Does what the kernel has not, after the first `done` elements. True, for it is only asked where it can.
 #[inline(never)]
-fn in_full(hart: &mut Hart, vi: &VInst, done: usize) -> Exec {
-    run(hart, vi, None, |p, v| p.group(v, done))
-}
-
-/// Asks the kernel at once if it is all that the instruction needs: whole registers, all active, and a rounding mode
-/// that it can do. How many elements it did.
-#[inline(always)]
-fn run_quickly(hart: &mut Hart, vi: &VInst) -> usize {
-    let rounds = match vi.work.fast {
-        Fast::Always => hart.frm <= 4,
-        Fast::In(mode) => match vi.work.rm {
-            None => hart.frm == mode as u8,
-            Some(_) => hart.frm <= 4,
-        },
-        Fast::Never => false,
-    };
-    if !vi.plain || !rounds || hart.v.vstart != 0 || hart.v.vl != u64::from(vi.vlmax) {
-        return 0;
-    }
-    let mode = u8::from(!hart.fflags.contains(Flags::NX));
-    hart.vs_dirty = true;
-    call(vi.kernel, &mut hart.v.regs, &vi.lanes, vi.vlmax as usize, mode) as usize
+pub(super) fn go_on(hart: &mut Hart, vi: &VInst, done: usize) -> bool {
+    run(hart, vi, None, |p, v| p.group(v, done)).is_ok()
 }
 
 fn mfvv(hart: &mut Hart, vi: &VInst) -> Exec {
@@ -409,7 +381,7 @@ fn vfwmaccbf16_vf(hart: &mut Hart, vi: &VInst) -> Exec {
 
 /// The scalar operand.
 #[inline(always)]
-fn scalar(hart: &Hart, vi: &VInst) -> u64 {
+pub(super) fn scalar(hart: &Hart, vi: &VInst) -> u64 {
     let f = hart.f[vi.inst.rs1];
     match vi.work.sizes[2] {
         2 => unbox_scalar::<u16>(f).into(),

@@ -9,7 +9,7 @@
 //! refuse too much, never too little. `lanes_tests` compares every kernel with its slow twin.
 
 use super::element::Element;
-use super::kernels::Pass;
+use super::kernels::{ALL, OUT_A, OUT_A_B, Pass};
 use super::lanes::{Block, Lanes, Step};
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -261,7 +261,7 @@ fn negated<T: Element, const N: usize>(lanes: [T; N], sign: u64) -> [T; N] {
 }
 
 macro_rules! block {
-    ($(#[$doc:meta])* $name:ident<$o:ident: $op:path, $($t:ident: $bound:path),+> [$a:ty, $b:ty] -> $d:ty, steps $s:ty,
+    ($(#[$doc:meta])* $name:ident<$o:ident: $op:path, $($t:ident: $bound:path),+> [$a:ty, $b:ty] -> $d:ty, steps $s:ty, uses $uses:ident,
      |$pass:ident, $first:ident, $n:ident, $fma:ident| $body:block) => {
         $(#[$doc])*
         pub(super) struct $name<$o, $($t),+>(PhantomData<($o, $($t),+)>);
@@ -272,10 +272,12 @@ macro_rules! block {
             impl<$o: $op, $($t: $bound),+> Block for $name<$o, $($t),+> {
                 type D = $d;
                 const SOURCES: [u8; 2] = [size_of::<$a>() as u8, size_of::<$b>() as u8];
+                const USES: [bool; 4] = $uses;
 
                 #[inline(always)]
-                fn run<const FMA: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-                    let mut taking = Taking::<$o, $($t),+, FMA>(Pass::new(regs, lanes, mode));
+                unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+                    // SAFETY: the caller's.
+                    let mut taking = Taking::<$o, $($t),+, FMA>(unsafe { Pass::new(regs, lanes, mode) });
                     <$s>::steps::<_, FMA>(&mut taking, count) as u64
                 }
             }
@@ -293,7 +295,7 @@ macro_rules! block {
 
 block! {
     /// `out[i] = op(a[i], b[i], d[i])`. The answer is how many elements could be done.
-    Float3<O: Arith<T>, T: Element> [T, T] -> T, steps T, |pass, first, N, FMA| {
+    Float3<O: Arith<T>, T: Element> [T, T] -> T, steps T, uses ALL, |pass, first, N, FMA| {
         let [na, nb, nd] = pass.lanes.negate;
         let a = negated(pass.a::<T, N>(first), na);
         let b = negated(pass.b::<T, N>(first), nb);
@@ -304,7 +306,7 @@ block! {
 
 block! {
     /// `out[i] = op(a[i], b[i])`.
-    Float2<O: Arith<T>, T: Element> [T, T] -> T, steps T, |pass, first, N, FMA| {
+    Float2<O: Arith<T>, T: Element> [T, T] -> T, steps T, uses OUT_A_B, |pass, first, N, FMA| {
         let [na, nb, _] = pass.lanes.negate;
         let a = negated(pass.a::<T, N>(first), na);
         let b = negated(pass.b::<T, N>(first), nb);
@@ -314,7 +316,7 @@ block! {
 
 block! {
     /// `out[i] = op(a[i])`, of another width perhaps.
-    Float1<O: Convert<A, R>, A: Element, R: Element> [A, A] -> R, steps R, |pass, first, N, FMA| {
+    Float1<O: Convert<A, R>, A: Element, R: Element> [A, A] -> R, steps R, uses OUT_A, |pass, first, N, FMA| {
         let a = pass.a::<A, N>(first);
         take::<_, R, N>(pass, first, |i, exact| O::lane::<FMA>(a[i], exact))
     }
@@ -322,7 +324,7 @@ block! {
 
 block! {
     /// `out[i] = op(a[i], b[i])` of numbers half as wide as the result, `a` if it is not as wide already.
-    Wide2<O: Arith<R>, A: Widen<R>, B: Widen<R>, R: Number> [A, B] -> R, steps R, |pass, first, N, FMA| {
+    Wide2<O: Arith<R>, A: Widen<R>, B: Widen<R>, R: Number> [A, B] -> R, steps R, uses OUT_A_B, |pass, first, N, FMA| {
         let [na, nb, _] = pass.lanes.negate;
         let a = negated(pass.a::<A, N>(first), na);
         let b = negated(pass.b::<B, N>(first), nb);
@@ -336,7 +338,7 @@ block! {
 
 block! {
     /// `out[i] = a[i] * b[i] + d[i]` of numbers half as wide as the result: their product is exact.
-    WideFused<O: Arith<R>, A: Widen<R>, R: Number> [A, A] -> R, steps R, |pass, first, N, FMA| {
+    WideFused<O: Arith<R>, A: Widen<R>, R: Number> [A, A] -> R, steps R, uses ALL, |pass, first, N, FMA| {
         let [na, nb, nd] = pass.lanes.negate;
         let a = negated(pass.a::<A, N>(first), na);
         let b = negated(pass.b::<A, N>(first), nb);
@@ -639,9 +641,10 @@ pub(super) struct Compare<O, T>(PhantomData<(O, T)>);
 impl<O: Relation, T: Ordered> Block for Compare<O, T> {
     type D = T;
     const SOURCES: [u8; 2] = [T::SIZE as u8, T::SIZE as u8];
+    const USES: [bool; 4] = OUT_A_B;
 
     #[inline(always)]
-    fn run<const FMA: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
         struct Taking<'a, O, T>(Pass<'a, (O, T)>);
         impl<O: Relation, T: Ordered> Step for Taking<'_, O, T> {
             #[inline(always)]
@@ -660,7 +663,8 @@ impl<O: Relation, T: Ordered> Block for Compare<O, T> {
                 true
             }
         }
-        T::steps::<_, FMA>(&mut Taking::<O, T>(Pass::new(regs, lanes, mode)), count) as u64
+        // SAFETY: the caller's.
+        T::steps::<_, FMA>(&mut Taking::<O, T>(unsafe { Pass::new(regs, lanes, mode) }), count) as u64
     }
 }
 
@@ -670,9 +674,10 @@ pub(super) struct Nothing<A, R>(PhantomData<(A, R)>);
 impl<A: Element, R: Element> Block for Nothing<A, R> {
     type D = R;
     const SOURCES: [u8; 2] = [A::SIZE as u8, A::SIZE as u8];
+    const USES: [bool; 4] = [false; 4];
 
     #[inline(always)]
-    fn run<const FMA: bool>(_regs: &mut [u8], _lanes: &Lanes, _count: usize, _mode: u8) -> u64 {
+    unsafe fn run<const FMA: bool>(_regs: *mut u8, _lanes: &Lanes, _count: usize, _mode: u8) -> u64 {
         0
     }
 }

@@ -1,15 +1,17 @@
 //! Kernels for the usual forms of operations: `a` is always of `vs2`, `b` of `vs1` or the scalar, `d` the third
 //! operand.
 
-use super::body::{low_bits, pack, read_lanes, write_lanes};
+use super::body::{low_bits, pack};
 use super::element::{Element, Op1, Op2, Op3};
 use super::lanes::{Block, Lanes, Step};
 use std::marker::PhantomData;
 
 /// The register file and what is to be done with it, while a kernel goes through the elements.
 pub(super) struct Pass<'a, B> {
-    pub regs: &'a mut [u8],
+    regs: *mut u8,
     pub lanes: &'a Lanes,
+    /// All ones, or zero if `b` is a scalar.
+    each: usize,
     pub mode: u8,
     /// What the elements done so far add up to: see [`Kernel`](super::lanes::Kernel).
     pub answer: u64,
@@ -17,35 +19,61 @@ pub(super) struct Pass<'a, B> {
 }
 
 impl<'a, B> Pass<'a, B> {
+    /// # Safety
+    /// That of a [`Kernel`](super::lanes::Kernel), for the elements that are read and written by the methods.
     #[inline(always)]
-    pub fn new(regs: &'a mut [u8], lanes: &'a Lanes, mode: u8) -> Self {
-        Pass { regs, lanes, mode, answer: 0, block: PhantomData }
+    pub unsafe fn new(regs: *mut u8, lanes: &'a Lanes, mode: u8) -> Self {
+        let each = usize::from(lanes.scalar).wrapping_sub(1);
+        Pass { regs, lanes, each, mode, answer: 0, block: PhantomData }
+    }
+
+    /// Elements at a place of the register file.
+    #[inline(always)]
+    fn read<T: Element, const N: usize>(&self, at: usize) -> [T; N] {
+        let mut lanes = [T::ZERO; N];
+        // SAFETY: `new`'s caller says that the elements are there, and any bits are an element.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.regs.add(at), lanes.as_mut_ptr().cast(), size_of_val(&lanes));
+        }
+        lanes.map(T::from_le)
     }
 
     #[inline(always)]
     pub fn a<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
-        read_lanes(&self.regs[self.lanes.a + first * T::SIZE..][..N * T::SIZE])
+        self.read(self.lanes.a + first * T::SIZE)
     }
 
     #[inline(always)]
     pub fn b<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
-        read_lanes(&self.regs[self.lanes.b_at(first, T::SIZE)..][..N * T::SIZE])
+        self.read(self.lanes.b + (first * T::SIZE & self.each))
     }
 
     #[inline(always)]
     pub fn d<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
-        read_lanes(&self.regs[self.lanes.d + first * T::SIZE..][..N * T::SIZE])
+        self.read(self.lanes.d + first * T::SIZE)
     }
 
     #[inline(always)]
     pub fn write<T: Element, const N: usize>(&mut self, first: usize, lanes: &[T; N]) {
-        write_lanes(&mut self.regs[self.lanes.out + first * T::SIZE..][..N * T::SIZE], lanes);
+        let lanes = lanes.map(T::to_le);
+        // SAFETY: `new`'s caller says that there is place for them.
+        unsafe {
+            let to = self.regs.add(self.lanes.out + first * T::SIZE);
+            std::ptr::copy_nonoverlapping(lanes.as_ptr().cast(), to, size_of_val(&lanes));
+        }
     }
 }
 
+/// What a kernel uses of `out`, `a`, `b` and `d`.
+pub(super) const ALL: [bool; 4] = [true; 4];
+pub(super) const OUT_A: [bool; 4] = [true, true, false, false];
+pub(super) const OUT_A_B: [bool; 4] = [true, true, true, false];
+const A_B: [bool; 4] = [false, true, true, false];
+const A_B_D: [bool; 4] = [false, true, true, true];
+
 /// A block type, and how it takes its steps.
 macro_rules! block {
-    ($(#[$doc:meta])* $name:ident<O: $op:path, $($t:ident),+> [$a:ty, $b:ty] -> $d:ty,
+    ($(#[$doc:meta])* $name:ident<O: $op:path, $($t:ident),+> [$a:ty, $b:ty] -> $d:ty, uses $uses:ident,
      |$pass:ident, $first:ident, $n:ident| $body:block) => {
         $(#[$doc])*
         pub(super) struct $name<O, $($t),+>(PhantomData<(O, $($t),+)>);
@@ -53,10 +81,12 @@ macro_rules! block {
         impl<O: $op, $($t: Element),+> Block for $name<O, $($t),+> {
             type D = $d;
             const SOURCES: [u8; 2] = [size_of::<$a>() as u8, size_of::<$b>() as u8];
+            const USES: [bool; 4] = $uses;
 
             #[inline(always)]
-            fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-                let mut pass = Pass::<Self>::new(regs, lanes, mode);
+            unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+                // SAFETY: the caller's.
+                let mut pass = unsafe { Pass::<Self>::new(regs, lanes, mode) };
                 <$d>::steps::<_, BETTER>(&mut pass, count);
                 pass.answer
             }
@@ -75,7 +105,7 @@ macro_rules! block {
 
 block! {
     /// `out[i] = op(a[i])`.
-    Map1<O: Op1<A, R>, A, R> [A, A] -> R, |pass, first, N| {
+    Map1<O: Op1<A, R>, A, R> [A, A] -> R, uses OUT_A, |pass, first, N| {
         let a = pass.a::<A, N>(first);
         let mut out = [R::ZERO; N];
         for i in 0..N {
@@ -87,7 +117,7 @@ block! {
 
 block! {
     /// `out[i] = op(a[i], b[i])`.
-    Map2<O: Op2<A, B, R>, A, B, R> [A, B] -> R, |pass, first, N| {
+    Map2<O: Op2<A, B, R>, A, B, R> [A, B] -> R, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<A, N>(first), pass.b::<B, N>(first));
         let mut out = [R::ZERO; N];
         for i in 0..N {
@@ -99,7 +129,7 @@ block! {
 
 block! {
     /// `out[i] = op(a[i], b[i], d[i])`.
-    Map3<O: Op3<A, A, R, R>, A, R> [A, A] -> R, |pass, first, N| {
+    Map3<O: Op3<A, A, R, R>, A, R> [A, A] -> R, uses ALL, |pass, first, N| {
         let (a, b, d) = (pass.a::<A, N>(first), pass.b::<A, N>(first), pass.d::<R, N>(first));
         let mut out = [R::ZERO; N];
         for i in 0..N {
@@ -111,7 +141,7 @@ block! {
 
 block! {
     /// `out[i] = op(a[i], b[i])`, rounded and saturated: see [`fixed_point`](super::fixed_point).
-    Saturating<O: Op3<A, D, u8, (D, D)>, A, D> [A, D] -> D, |pass, first, N| {
+    Saturating<O: Op3<A, D, u8, (D, D)>, A, D> [A, D] -> D, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<A, N>(first), pass.b::<D, N>(first));
         let mode = pass.mode;
         let mut out = [D::ZERO; N];
@@ -126,7 +156,7 @@ block! {
 
 block! {
     /// Bit `i` of the answer is `op(a[i], b[i])`. No more than 64 elements at a time.
-    Test2<O: Op2<T, T, bool>, T> [T, T] -> T, |pass, first, N| {
+    Test2<O: Op2<T, T, bool>, T> [T, T] -> T, uses A_B, |pass, first, N| {
         let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
         let mut out = [0; N];
         for i in 0..N {
@@ -138,7 +168,7 @@ block! {
 
 block! {
     /// Bit `i` of the answer is `op(a[i], b[i], d[i])`.
-    Test3<O: Op3<T, T, T, bool>, T> [T, T] -> T, |pass, first, N| {
+    Test3<O: Op3<T, T, T, bool>, T> [T, T] -> T, uses A_B_D, |pass, first, N| {
         let (a, b, d) = (pass.a::<T, N>(first), pass.b::<T, N>(first), pass.d::<T, N>(first));
         let mut out = [0; N];
         for i in 0..N {

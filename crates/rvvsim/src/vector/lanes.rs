@@ -6,26 +6,30 @@
 //! once for all of them. Operands and results are places in the register file; a scalar, and elements that must not
 //! be touched, are put in a few places after the last register.
 //!
-//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it. Its safe twin is
-//! the same function compiled without.
+//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its twin is
+//! the same function compiled without. And kernels get at the register file by pointers: [`Ready`] looks once, before
+//! a kernel is called, whether all that it may touch is there.
 
 use super::element::Element;
 use crate::fp::{Flags, RoundingMode};
 
 /// Places after the last register. A block may be read past the end of a group: these bytes are for that.
 const OVERREAD: usize = 512;
-/// A scalar operand, as often as a block has elements.
+/// Scalar operands, each as often as a block has elements. There are several, so that one that stays the same from
+/// one time to the next, as in a loop, need not be put there again.
 pub const SCALAR: usize = OVERREAD;
+/// How many of them there are.
+pub const SCALARS: usize = 32;
 /// `vs2` of a block of which some elements are not active.
-pub const PART_A: usize = SCALAR + 64;
+pub const PART_A: usize = SCALAR + 64 * SCALARS;
 /// `vs1`, likewise.
 pub const PART_B: usize = PART_A + 128;
 /// The third operand, likewise, and the bits of v0 as elements.
 pub const PART_D: usize = PART_B + 128;
-/// The results of such a block.
+/// The results of such a block: 64 elements.
 pub const PART_OUT: usize = PART_D + 128;
 /// All bytes after the last register.
-pub const SLACK: usize = PART_OUT + 128;
+pub const SLACK: usize = PART_OUT + 512 + OVERREAD;
 
 /// Where the operands and results of a kernel are: offsets into [`VectorState::regs`](super::VectorState::regs).
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +61,9 @@ impl Lanes {
 /// kind: nothing, whether an element was saturated, the bits of a mask, or how many elements it could do.
 ///
 /// # Safety
-/// The host must have what the kernel was compiled for: see [`Kernels::pick`].
-pub type Kernel = unsafe fn(&mut [u8], &Lanes, usize, u8) -> u64;
+/// The host must have what the kernel was compiled for: see [`Kernels::pick`]. The pointer must be to a register file
+/// that reaches as far as [`reach`] says.
+pub type Kernel = unsafe fn(*mut u8, &Lanes, usize, u8) -> u64;
 
 /// One element, exactly: the operands, the rounding mode, the flags. For what a floating-point kernel cannot do.
 pub type Slow = fn(u64, u64, u64, RoundingMode, &mut Flags) -> u64;
@@ -69,9 +74,14 @@ pub trait Block {
     type D: Element;
     /// The bytes of an element of `vs2` and of `vs1`.
     const SOURCES: [u8; 2];
+    /// Whether it uses `out`, `a`, `b` and `d`.
+    const USES: [bool; 4];
     /// Computes the elements. `BETTER`: the host has wide registers, a fused multiply-add, and instructions that
     /// round to integers.
-    fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64;
+    ///
+    /// # Safety
+    /// That of a [`Kernel`].
+    unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64;
 }
 
 /// A kernel, for any host and for a better one.
@@ -108,14 +118,16 @@ impl Kernels {
     }
 }
 
-fn any<B: Block>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-    B::run::<{ cfg!(target_arch = "aarch64") }>(regs, lanes, count, mode)
+unsafe fn any<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { B::run::<{ cfg!(target_arch = "aarch64") }>(regs, lanes, count, mode) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi2,lzcnt,popcnt")]
-fn avx2<B: Block>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-    B::run::<true>(regs, lanes, count, mode)
+unsafe fn avx2<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { B::run::<true>(regs, lanes, count, mode) }
 }
 
 /// How an instruction computes its elements.
@@ -124,6 +136,8 @@ pub struct Work {
     pub kernels: Kernels,
     /// The bytes of an element of the result, of `vs2` and of `vs1`.
     pub sizes: [u8; 3],
+    /// Whether it uses `out`, `a`, `b` and `d`.
+    pub uses: [bool; 4],
     /// Floating-point: one element, exactly. Reductions: two elements made one.
     pub slow: Slow,
     /// Reductions: the element that changes nothing.
@@ -162,6 +176,7 @@ impl Work {
         Work {
             kernels: Kernels::of::<B>(),
             sizes: [size_of::<B::D>() as u8, B::SOURCES[0], B::SOURCES[1]],
+            uses: B::USES,
             slow: no_slow,
             identity: 0,
             #[cfg(test)]
@@ -200,11 +215,63 @@ impl Work {
     }
 }
 
-/// Runs the kernel of an instruction.
-#[inline(always)]
-pub fn call(kernel: Kernel, regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-    // SAFETY: kernels are chosen by Kernels::pick, which asks the host first; VInst has no other way to get one.
-    unsafe { kernel(regs, lanes, count, mode) }
+/// Where the last of `count` elements ends, of any place that a kernel uses. A kernel computes whole blocks, of 16
+/// elements at most.
+fn reach(sizes: [u8; 3], uses: [bool; 4], lanes: &Lanes, count: usize) -> usize {
+    let [sd, sa, sb] = sizes.map(|size| usize::from(size) * (count + 15));
+    let ends = [lanes.out + sd, lanes.a + sa, lanes.b + if lanes.scalar { 64 } else { sb }, lanes.d + sd];
+    ends.into_iter().zip(uses).map(|(end, used)| if used { end } else { 0 }).fold(0, usize::max)
+}
+
+/// A kernel that is ready for all elements that an instruction may have.
+#[derive(Clone, Copy)]
+pub struct Ready {
+    /// What computes the elements, on this host.
+    kernel: Kernel,
+    /// All of them.
+    count: usize,
+    /// The size of the smallest register file it may be run on.
+    file: usize,
+    /// Where they are.
+    lanes: Lanes,
+    sizes: [u8; 3],
+    uses: [bool; 4],
+}
+
+impl Ready {
+    /// For `count` elements, in these places.
+    pub fn new(work: &Work, lanes: Lanes, count: usize) -> Ready {
+        let file = reach(work.sizes, work.uses, &lanes, count);
+        Ready { kernel: work.kernels.pick(), count, file, lanes, sizes: work.sizes, uses: work.uses }
+    }
+
+    /// With another kernel for the same.
+    #[cfg(test)]
+    pub fn with(self, kernel: Kernel) -> Ready {
+        Ready { kernel, ..self }
+    }
+
+    /// Where the elements are.
+    #[inline(always)]
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// Runs the kernel for all elements.
+    #[inline(always)]
+    pub fn run(&self, regs: &mut [u8], mode: u8) -> u64 {
+        assert!(self.file <= regs.len());
+        // SAFETY: Kernels::pick asked the host, and the register file reaches as far as it should.
+        unsafe { (self.kernel)(regs.as_mut_ptr(), &self.lanes, self.count, mode) }
+    }
+
+    /// Runs the kernel for some elements, in other places.
+    #[inline(always)]
+    pub fn run_part(&self, regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+        assert!(reach(self.sizes, self.uses, lanes, count) <= regs.len());
+        // SAFETY: as above.
+        unsafe { (self.kernel)(regs.as_mut_ptr(), lanes, count, mode) }
+    }
 }
 
 /// A few elements of a kernel at a time.

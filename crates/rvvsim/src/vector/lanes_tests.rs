@@ -1,7 +1,7 @@
 //! Every kernel against its plain twin: floating-point ones against the exact computation of one element, all
 //! others as compiled for a better host against the same as compiled for any.
 
-use super::lanes::{Fast, Kernel, Lanes, PART_OUT, SLACK, Work, call};
+use super::lanes::{Fast, Lanes, PART_OUT, Ready, SLACK, Work};
 use super::policy::mix;
 use super::{Row, entry};
 use crate::fp::{Flags, RoundingMode};
@@ -66,9 +66,9 @@ fn works(classes: &[Class]) -> Vec<(String, &'static Work)> {
 }
 
 /// The kernels that this host can run.
-fn kernels(work: &Work) -> Vec<Kernel> {
-    let [any, best] = [work.kernels.plain(), work.kernels.pick()];
-    vec![any, best]
+fn kernels(work: &Work) -> [Ready; 2] {
+    let best = Ready::new(work, LANES, 0);
+    [best.with(work.kernels.plain()), best]
 }
 
 /// A register file of which only the places that kernels are told of are used.
@@ -118,7 +118,7 @@ fn what_a_float_kernel_takes_is_exact() {
                 let expected = (work.slow)(a, b, d, rm, &mut flags);
                 for (which, kernel) in kernels(work).into_iter().enumerate() {
                     for mode in [0, 1] {
-                        if call(kernel, &mut regs, &LANES, 1, mode) == 0 {
+                        if kernel.run_part(&mut regs, &LANES, 1, mode) == 0 {
                             continue;
                         }
                         taken[which] += 1;
@@ -149,7 +149,7 @@ fn one_element_that_needs_thought_leaves_the_block_alone() {
             fill(&mut regs[B..D], 4, u64::from(2.5_f32.to_bits()));
             regs[OUT..].fill(0xee);
             fill(&mut regs[A + 4 * (32 + bad)..][..4], 4, u64::from(f32::INFINITY.to_bits()));
-            let done = call(kernel, &mut regs, &LANES, 64, 1) as usize;
+            let done = kernel.run_part(&mut regs, &LANES, 64, 1) as usize;
             assert_eq!(done, 32 + bad / 4 * 4);
             let (taken, left) = regs[OUT..OUT + 256].split_at(4 * done);
             assert!(taken.chunks(4).all(|e| first(e, 4) == u64::from(4.0_f32.to_bits())));
@@ -190,7 +190,7 @@ fn kernels_do_the_same_on_every_host() {
             let (lanes, mode) = (Lanes { scalar, ..LANES }, (round % 4) as u8);
             let mut answers = kernels(work).into_iter().map(|kernel| {
                 let mut regs = regs.clone();
-                let answer = call(kernel, &mut regs, &lanes, count, mode);
+                let answer = kernel.run_part(&mut regs, &lanes, count, mode);
                 (answer, regs)
             });
             let (plain, best) = (answers.next().unwrap(), answers.next().unwrap());

@@ -342,46 +342,74 @@ fn store_run<T: Element>(
     Ok(count)
 }
 
-/// The bytes of a unit-stride access that is no more than a copy: all elements, on one page that is remembered.
-/// Where they are in memory, and how many.
+/// Where in memory the elements of a unit-stride access are that is no more than a copy, all on one page that is
+/// remembered; and how many bytes. Only for instructions that are not masked, and of one field.
 #[inline(always)]
-fn simple_run<T: Element>(hart: &Hart, vi: &VInst, access: Access) -> Option<(usize, usize)> {
+fn one_piece(hart: &Hart, vi: &VInst, access: Access) -> Option<(usize, usize)> {
     let va = hart.x[vi.inst.rs1];
-    let bytes = vl(&hart.v, vi) * T::SIZE;
-    let simple = !vi.masked && vi.inst.nf == 0 && hart.v.vstart == 0 && bytes as u64 <= PAGE - va % PAGE;
+    let bytes = vl(&hart.v, vi) << vi.shift;
     // An address that is not aligned for its elements misses here, and is looked at with more care.
-    let offset = hart.tlb.lookup(va, T::SIZE, access)?;
-    simple.then_some((offset, bytes))
+    let offset = hart.tlb.lookup(va, 1 << vi.shift, access)?;
+    (hart.v.vstart == 0 && va % PAGE + bytes as u64 <= PAGE).then_some((offset, bytes))
 }
 
-/// Copies as many bytes as a few registers hold.
+/// Copies between slices of the same length, which is mostly that of a few small registers.
 #[inline(always)]
 fn copy(to: &mut [u8], from: &[u8]) {
-    if to.len() == from.len() && to.len().is_multiple_of(16) && to.len() <= 256 {
-        for (to, from) in to.chunks_exact_mut(16).zip(from.chunks_exact(16)) {
-            to.copy_from_slice(from);
-        }
-    } else {
+    #[inline(always)]
+    fn exactly<const N: usize>(to: &mut [u8], from: &[u8]) -> Option<()> {
+        *<&mut [u8; N]>::try_from(to).ok()? = *<&[u8; N]>::try_from(from).ok()?;
+        Some(())
+    }
+    let known = match to.len() {
+        16 => exactly::<16>(to, from),
+        32 => exactly::<32>(to, from),
+        64 => exactly::<64>(to, from),
+        128 => exactly::<128>(to, from),
+        _ => None,
+    };
+    if known.is_none() {
         to.copy_from_slice(from);
     }
 }
 
-fn vle<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    if let Some((offset, bytes)) = simple_run::<T>(hart, vi, Access::Load) {
-        let to = &mut hart.v.regs[vi.vd as usize..][..bytes];
-        copy(to, &hart.ram.bytes()[offset..offset + bytes]);
-        if vi.tail != Policy::Undisturbed && bytes != 0 {
-            treat_loaded_tail::<T>(hart, vi, bytes / T::SIZE);
-        }
-        hart.vs_dirty = true;
-        return Ok(());
-    }
-    vle_in_full::<T>(hart, vi)
+/// A load that is a copy; false if it is more.
+#[inline(always)]
+pub(super) fn copy_from_memory(hart: &mut Hart, vi: &VInst) -> bool {
+    let Some((offset, bytes)) = one_piece(hart, vi, Access::Load) else { return false };
+    let to = &mut hart.v.regs[vi.vd as usize..][..bytes];
+    copy(to, &hart.ram.bytes()[offset..offset + bytes]);
+    hart.vs_dirty = true;
+    true
 }
 
-/// Apart, so that the copy needs no stack frame.
-#[inline(never)]
-fn vle_in_full<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
+/// A store that is a copy; false if it is more.
+#[inline(always)]
+pub(super) fn copy_to_memory(hart: &mut Hart, vi: &VInst) -> bool {
+    let Some((offset, bytes)) = one_piece(hart, vi, Access::Store) else { return false };
+    let from = &hart.v.regs[vi.vd as usize..][..bytes];
+    copy(&mut hart.ram.bytes_mut()[offset..offset + bytes], from);
+    hart.vs_dirty = true;
+    true
+}
+
+/// Of the plain unit-stride loads and stores, which may be copies: which way, and the bytes of an element as a power of
+/// two.
+pub(super) fn copies(op: Op) -> Option<(Access, u8)> {
+    Some(match op {
+        Op::Vle8V => (Access::Load, 0),
+        Op::Vle16V => (Access::Load, 1),
+        Op::Vle32V => (Access::Load, 2),
+        Op::Vle64V => (Access::Load, 3),
+        Op::Vse8V => (Access::Store, 0),
+        Op::Vse16V => (Access::Store, 1),
+        Op::Vse32V => (Access::Store, 2),
+        Op::Vse64V => (Access::Store, 3),
+        _ => return None,
+    })
+}
+
+fn vle<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     load::<T, _>(hart, vi, unit::<T>(hart, vi), false)
 }
 
@@ -399,17 +427,6 @@ fn vlxei<T: Element, I: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 fn vse<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    if let Some((offset, bytes)) = simple_run::<T>(hart, vi, Access::Store) {
-        let from = &hart.v.regs[vi.vd as usize..][..bytes];
-        copy(&mut hart.ram.bytes_mut()[offset..offset + bytes], from);
-        hart.vs_dirty = true;
-        return Ok(());
-    }
-    vse_in_full::<T>(hart, vi)
-}
-
-#[inline(never)]
-fn vse_in_full<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     store::<T, _>(hart, vi, unit::<T>(hart, vi))
 }
 

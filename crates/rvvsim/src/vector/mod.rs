@@ -39,8 +39,10 @@ pub use reserved::reserved_encoding;
 
 use crate::Hart;
 use crate::config::Config;
+use crate::fp::{Flags, RoundingMode};
+use crate::mem::Access;
 use crate::trap::{Exec, Trap};
-use lanes::{Kernel, Lanes, SCALAR, Work};
+use lanes::{Fast, Lanes, Ready, SCALAR, Work};
 use legality::{Eew, Shape};
 use policy::Coins;
 use rvv_isa::{Class, Field, Inst, Sew, Vtype};
@@ -63,6 +65,8 @@ pub struct VectorState {
     pub vxrm: u8,
     /// Fixed-point saturation flag.
     pub vxsat: bool,
+    /// The scalars in the places for them after the last register, as often as eight bytes hold them.
+    scalars: [u64; lanes::SCALARS],
     /// The coins of the random tail policy.
     tail_coins: Coins,
     /// The coins of the random mask policy.
@@ -82,6 +86,7 @@ impl VectorState {
             vstart: 0,
             vxrm: 0,
             vxsat: false,
+            scalars: [0; lanes::SCALARS],
             tail_coins: Coins::new(config.tail),
             mask_coins: Coins::new(config.mask),
         }
@@ -109,16 +114,20 @@ pub struct VInst {
     pub inst: Inst,
     /// What runs it.
     pub run: Run,
-    /// What computes its elements, on this host.
-    kernel: Kernel,
+    /// What computes its elements, and where they are.
+    ready: Ready,
     /// How its elements are computed.
     work: &'static Work,
-    /// Where they are.
-    lanes: Lanes,
-    /// Not masked, and with `vl` at VLMAX its elements fill whole blocks, and no tail has to be treated.
-    plain: bool,
-    /// How it can be run if it is plain and `vl` is VLMAX.
+    /// How it can be run if `vl` is VLMAX, or of loads and stores whatever `vl` is.
     quick: Quick,
+    /// Floating-point: the `frm` up to which the kernel may be used.
+    quick_frm: u8,
+    /// The bytes of an element of memory, as a power of two.
+    shift: u8,
+    /// Which of the places for scalars is its own: see [`body::put_scalar`].
+    scalar_slot: u8,
+    /// The bits of a scalar operand that count.
+    scalar_mask: u64,
     /// Where the register group `vd` (or `vs3`) begins in [`VectorState::regs`].
     pub vd: u32,
     /// Where `vs1` begins.
@@ -141,38 +150,89 @@ pub struct VInst {
     pub tail: Policy,
 }
 
-/// How an instruction can be run that has nothing to do but to call its kernel.
+/// How an instruction can be run that has nothing to do but to call its kernel, or to copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Quick {
+pub(crate) enum Quick {
     /// It has.
     No,
-    /// With registers for operands.
-    Vector,
-    /// With a scalar operand.
-    Scalar,
+    /// A kernel, with registers for operands: [`VInst::run_lanes`].
+    Lanes,
+    /// A kernel, with a scalar operand: [`VInst::run_lanes_scalar`].
+    LanesScalar,
+    /// A floating-point kernel: [`VInst::run_float`].
+    Float,
+    /// The same with a scalar operand: [`VInst::run_float_scalar`].
+    FloatScalar,
+    /// A copy from memory: [`VInst::run_load`].
+    Load,
+    /// A copy to memory: [`VInst::run_store`].
+    Store,
+    /// `vsetvli`: [`VInst::run_set_vl`].
+    SetVl,
 }
 
+/// The quick ways. They do all there is to an instruction, or nothing and answer false; then there is more to it than
+/// they can do.
 impl VInst {
-    /// Whether [`VInst::run_quickly`] is worth trying.
-    #[inline(always)]
-    pub(crate) fn may_be_quick(&self) -> bool {
-        self.quick != Quick::No
+    /// Which of them there is.
+    pub(crate) fn quick(&self) -> Quick {
+        self.quick
     }
 
-    /// Runs the instruction if there is nothing to it but its kernel: `vl` is VLMAX, and `vstart` is 0. False if there
-    /// is more to it; then nothing was done.
+    /// Whether `vl` is VLMAX, and `vstart` is 0.
     #[inline(always)]
-    pub(crate) fn run_quickly(&self, hart: &mut Hart) -> bool {
-        if hart.v.vstart != 0 || hart.v.vl != u64::from(self.vlmax) {
+    fn is_whole(&self, hart: &Hart) -> bool {
+        hart.v.vl == u64::from(self.vlmax) && hart.v.vstart == 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn run_lanes(&self, hart: &mut Hart) -> bool {
+        if !self.is_whole(hart) {
             return false;
         }
-        if self.quick == Quick::Scalar {
-            let scalar = self.scalar(hart);
-            body::put_scalar(&mut hart.v, self, scalar);
-        }
-        lanes::call(self.kernel, &mut hart.v.regs, &self.lanes, self.vlmax as usize, 0);
         hart.vs_dirty = true;
+        self.ready.run(&mut hart.v.regs, 0);
         true
+    }
+
+    #[inline(always)]
+    pub(crate) fn run_lanes_scalar(&self, hart: &mut Hart) -> bool {
+        let scalar = self.scalar(hart);
+        body::put_scalar(&mut hart.v, self, scalar);
+        self.run_lanes(hart)
+    }
+
+    #[inline(always)]
+    pub(crate) fn run_float(&self, hart: &mut Hart) -> bool {
+        if !self.is_whole(hart) || hart.frm > self.quick_frm {
+            return false;
+        }
+        hart.vs_dirty = true;
+        let mode = u8::from(!hart.fflags.contains(Flags::NX));
+        let done = self.ready.run(&mut hart.v.regs, mode);
+        done == u64::from(self.vlmax) || float::go_on(hart, self, done as usize)
+    }
+
+    #[inline(always)]
+    pub(crate) fn run_float_scalar(&self, hart: &mut Hart) -> bool {
+        let scalar = float::scalar(hart, self);
+        body::put_scalar(&mut hart.v, self, scalar);
+        self.run_float(hart)
+    }
+
+    #[inline(always)]
+    pub(crate) fn run_load(&self, hart: &mut Hart) -> bool {
+        memory::copy_from_memory(hart, self)
+    }
+
+    #[inline(always)]
+    pub(crate) fn run_store(&self, hart: &mut Hart) -> bool {
+        memory::copy_to_memory(hart, self)
+    }
+
+    #[inline(always)]
+    pub(crate) fn run_set_vl(&self, hart: &mut Hart) -> bool {
+        config::set_to_least(hart, self)
     }
 
     /// The integer scalar operand: `x[rs1]` or the immediate.
@@ -257,12 +317,19 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
     let registers = |r: u8| usize::from(r) * vlenb as usize;
     let work = work.unwrap_or(&NO_WORK);
     let scalar = shape.vs1 == Eew::Absent;
+    let immediate =
+        inst.op.info().operands.iter().flat_map(|operand| operand.fields()).any(|field| *field == Field::Imm);
+    let slot = if immediate { 16 + (inst.imm & 15) as usize } else { usize::from(inst.rs1 & 15) };
     let sign = |i: usize, size: usize| u64::from(work.negate[i]) << (8 * work.sizes[size] - 1);
     let mut lanes = Lanes {
         out: registers(inst.rd),
-        // vmv.v.v has vs1 for its only source.
-        a: registers(if shape.vs2 == Eew::Absent { inst.rs1 } else { inst.rs2 }),
-        b: if scalar { 32 * vlenb as usize + SCALAR } else { registers(inst.rs1) },
+        // vmv.v.v has vs1 for its only source, and vmv.v.x has none.
+        a: registers(match (shape.vs2, shape.vs1) {
+            (Eew::Absent, Eew::Absent) => inst.rd,
+            (Eew::Absent, _) => inst.rs1,
+            _ => inst.rs2,
+        }),
+        b: if scalar { 32 * vlenb as usize + SCALAR + 64 * slot } else { registers(inst.rs1) },
         d: registers(inst.rd),
         scalar,
         negate: [sign(0, 1), sign(1, 2), sign(2, 0)],
@@ -271,33 +338,53 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
     let tail = Policy::new(vtype.vta || layout.agnostic || shape.tail_agnostic(), config.tail);
     let masked = !inst.vm && !shape.v0_is_operand;
     let bytes = vtype.vlmax(config.vlen) * u32::from(work.sizes[0]);
+    // With `vl` at VLMAX there are only whole blocks, and no tail that has to be treated.
     let plain = !masked && bytes.is_multiple_of(16) && (bytes == group || tail == Policy::Undisturbed);
-    let quick = match run {
-        _ if !plain => Quick::No,
-        run if std::ptr::fn_addr_eq(run, body::vv as Run) => Quick::Vector,
-        run if std::ptr::fn_addr_eq(run, body::vx as Run) => Quick::Scalar,
-        _ => Quick::No,
+    let vlmax = vtype.vlmax(config.vlen);
+    // What is done whatever the mode that frm says, needs only a valid one.
+    let quick_frm = match (work.fast, work.rm) {
+        (Fast::Always, _) => Some(4),
+        (Fast::In(mode), Some(rm)) if mode == rm => Some(4),
+        (Fast::In(RoundingMode::Rne), None) => Some(0),
+        _ => None,
+    };
+    let copies = memory::copies(inst.op);
+    let one = !masked && inst.nf == 0;
+    let is = |other: Run| std::ptr::fn_addr_eq(run, other);
+    let quick = match () {
+        () if is(body::vv) && plain => Quick::Lanes,
+        () if is(body::vx) && plain => Quick::LanesScalar,
+        () if is(float::fvv) && plain && quick_frm.is_some() => Quick::Float,
+        () if is(float::fvf) && plain && quick_frm.is_some() => Quick::FloatScalar,
+        () => match copies {
+            Some((Access::Load, _)) if one && tail == Policy::Undisturbed => Quick::Load,
+            Some((Access::Store, _)) if one => Quick::Store,
+            _ => Quick::No,
+        },
     };
     if work.swap {
         std::mem::swap(&mut lanes.a, &mut lanes.d);
     }
-    let fields = inst.op.info().operands.iter().flat_map(|operand| operand.fields());
+    let ready = Ready::new(work, lanes, vlmax as usize);
+    let size = work.sizes[2];
     Ok(VInst {
         inst: *inst,
         run,
-        kernel: work.kernels.pick(),
+        ready,
         work,
-        lanes,
-        plain,
         quick,
+        quick_frm: quick_frm.unwrap_or(0),
+        shift: copies.map_or(0, |(_, shift)| shift),
+        scalar_slot: slot as u8,
+        scalar_mask: u64::MAX >> (64 - 8 * u32::from(size)),
         vd: u32::from(inst.rd) * vlenb,
         vs1: u32::from(inst.rs1) * vlenb,
         vs2: u32::from(inst.rs2) * vlenb,
         group,
-        vlmax: vtype.vlmax(config.vlen),
+        vlmax,
         vtype,
         masked,
-        immediate: fields.clone().any(|field| *field == Field::Imm),
+        immediate,
         inactive: Policy::new(vtype.vma || layout.agnostic, config.mask),
         tail,
     })

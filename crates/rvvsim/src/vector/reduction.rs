@@ -2,11 +2,12 @@
 //!
 //! The unordered floating-point sums add in element order, as the ordered ones do; the manual allows that.
 
-use super::body::{blank, body_bits, end, read_element, read_lanes, vl, write_element};
+use super::body::{blank, body_bits, end, read_element, vl, write_element};
 use super::element::{Element, Op1, Op2, each_width};
 use super::float::{by_float, finish_float, rounding_mode};
 use super::integer::{Vadd, Vand, Vmax, Vmaxu, Vmin, Vminu, Vor, Vsext, Vxor, Vzext};
-use super::lanes::{Block, Lanes, PART_A, Step, Work, call};
+use super::kernels::Pass;
+use super::lanes::{Block, Lanes, PART_A, Step, Work};
 use super::legality::{Eew, Float as FloatOperands, Shape};
 use super::{Entry, Row, VInst};
 use crate::Hart;
@@ -57,43 +58,47 @@ fold! {
 /// The answer is the fold of the elements of `a`, each made an `R` first by `X`.
 struct Folded<O, X, T, R>(PhantomData<(O, X, T, R)>);
 
-/// One sum for each lane of a block.
-struct Sums<'a, O, X, T, R> {
-    regs: &'a [u8],
-    lanes: &'a Lanes,
-    sums: [R; 64],
-    types: PhantomData<(O, X, T)>,
-}
-
-impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Step for Sums<'_, O, X, T, R> {
-    #[inline(always)]
-    fn step<const N: usize>(&mut self, first: usize) -> bool {
-        let lanes: [T; N] = read_lanes(&self.regs[self.lanes.a + first * T::SIZE..][..N * T::SIZE]);
-        for (sum, lane) in self.sums.iter_mut().zip(lanes) {
-            *sum = O::apply(*sum, X::apply(lane));
-        }
-        true
-    }
-}
-
 impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T, R> {
     type D = R;
     const SOURCES: [u8; 2] = [size_of::<T>() as u8, size_of::<R>() as u8];
+    const USES: [bool; 4] = [false, true, false, false];
 
     #[inline(always)]
-    fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, _mode: u8) -> u64 {
-        let mut all = Sums::<O, X, T, R> { regs, lanes, sums: [O::IDENTITY; 64], types: PhantomData };
-        T::steps::<_, BETTER>(&mut all, count);
-        // Only as many sums as there were lanes in a step.
-        let mut sums = all.sums;
-        for width in [32, 16, 8, 4, 2, 1] {
-            if width < if BETTER { 64 / T::SIZE } else { 16 / T::SIZE } {
+    unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+        // SAFETY: the caller's.
+        let pass = unsafe { Pass::<Self>::new(regs, lanes, mode) };
+        let mut folding = Folding { pass, sums: [O::IDENTITY; 16] };
+        T::steps::<_, BETTER>(&mut folding, count);
+        let mut sums = folding.sums;
+        for width in [8, 4, 2, 1] {
+            if width < 16 / T::SIZE {
                 for i in 0..width {
                     sums[i] = O::apply(sums[i], sums[i + width]);
                 }
             }
         }
         sums[0].to_u64()
+    }
+}
+
+/// A fold under way: a sum for each element of 16 bytes, however many there are in a step, so that they stay in
+/// registers.
+struct Folding<'a, O, X, T, R> {
+    pass: Pass<'a, Folded<O, X, T, R>>,
+    sums: [R; 16],
+}
+
+impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Step for Folding<'_, O, X, T, R> {
+    #[inline(always)]
+    fn step<const N: usize>(&mut self, first: usize) -> bool {
+        let lanes: [T; N] = self.pass.a(first);
+        let width = 16 / T::SIZE;
+        for part in 0..N / width {
+            for i in 0..width {
+                self.sums[i] = O::apply(self.sums[i], X::apply(lanes[part * width + i]));
+            }
+        }
+        true
     }
 }
 
@@ -120,7 +125,7 @@ fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
         if !vi.masked {
             first = vl & !((16 >> sa.trailing_zeros()) - 1);
             if first != 0 {
-                let answer = call(vi.kernel, &mut v.regs, &vi.lanes, first, 0);
+                let answer = vi.ready.run_part(&mut v.regs, vi.ready.lanes(), first, 0);
                 result = combine(result, answer);
             }
         }
@@ -135,9 +140,9 @@ fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
             if active != 0 {
                 let (from, to) = (vi.vs2 as usize + first * sa, 32 * v.vlenb + PART_A);
                 let a = blank(&mut v.regs, from, to, sa, chunk, active, vi.work.identity);
-                let lanes = Lanes { a, ..vi.lanes };
+                let lanes = Lanes { a, ..*vi.ready.lanes() };
                 let count = chunk.min(vl - first);
-                result = combine(result, call(vi.kernel, &mut v.regs, &lanes, count, 0));
+                result = combine(result, vi.ready.run_part(&mut v.regs, &lanes, count, 0));
             }
             first += chunk;
         }
