@@ -259,7 +259,7 @@ impl Hart {
     /// Loads a value by a translation that is remembered, if there is one.
     #[inline(always)]
     pub(crate) fn load_remembered<T: Scalar>(&self, va: u64) -> Option<T> {
-        self.ram.read(self.tlb.lookup(va, T::SIZE, Access::Load)?)
+        self.ram.peek(self.tlb.lookup(va, T::SIZE, Access::Load)?)
     }
 
     /// Stores a value.
@@ -277,7 +277,7 @@ impl Hart {
     /// Stores a value by a translation that is remembered, if there is one.
     #[inline(always)]
     pub(crate) fn store_remembered<T: Scalar>(&mut self, va: u64, value: T) -> Option<()> {
-        self.ram.write(self.tlb.lookup(va, T::SIZE, Access::Store)?, value)
+        self.ram.poke(self.tlb.lookup(va, T::SIZE, Access::Store)?, value)
     }
 
     #[cold]

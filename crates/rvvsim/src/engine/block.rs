@@ -44,6 +44,8 @@ pub struct Block {
     pub straddles: Option<usize>,
     /// The generation in which `pc` was last known to lead to `offset`.
     pub generation: u64,
+    /// How many instructions there are.
+    pub count: u32,
     /// The steps.
     pub uops: Uops,
     /// The instructions, with their offsets from `pc`.
@@ -68,6 +70,12 @@ impl Block {
             None => self.bytes as u64,
         };
         self.pc.wrapping_add(offset)
+    }
+
+    /// Notes that it ran to its end.
+    #[inline(always)]
+    pub fn ran(&self) {
+        self.runs.set(self.runs.get() + 1);
     }
 
     /// Runs it from its start.

@@ -13,8 +13,9 @@ use rvv_isa::Inst;
 /// grow without end.
 const MOST_BLOCKS: usize = 1 << 16;
 
-/// Entries of the table for indirect jumps, in front of the map.
-const JUMP_ENTRIES: usize = 1 << 12;
+/// Entries of the table for indirect jumps, in front of the map. Touching its pages is a good part of what a small
+/// program takes, so there are not many.
+const JUMP_ENTRIES: usize = 1 << 10;
 
 #[derive(Clone, Copy)]
 struct JumpEntry {
@@ -75,7 +76,7 @@ impl BlockCache {
     pub fn ran(&mut self, id: u32, retired: usize) {
         let block = &self.blocks[id as usize];
         if retired == block.insts.len() {
-            block.runs.set(block.runs.get() + 1);
+            block.ran();
         } else {
             self.counts.add(&block.insts[..retired], 1);
         }
@@ -103,8 +104,8 @@ impl BlockCache {
     /// A block ran to its end: notes that, and follows its link `slot`, if it has been made and still holds.
     #[inline(always)]
     pub fn passed(&self, block: &Block, slot: usize) -> Option<u32> {
-        block.runs.set(block.runs.get() + 1);
-        let link = block.links[slot].get();
+        block.ran();
+        let link = block.links[slot % 2].get();
         (link.generation == self.generation).then_some(link.block)
     }
 

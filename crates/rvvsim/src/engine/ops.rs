@@ -10,7 +10,7 @@ use super::block::Block;
 use super::uop::{Kind, Uop};
 use crate::Hart;
 use crate::fp;
-use crate::mem::Scalar;
+use crate::mem::{Access, Scalar};
 use crate::trap::Trap;
 use std::marker::PhantomData;
 
@@ -20,9 +20,9 @@ pub type Op = fn(&mut Hart, At<'_>, &Block) -> End;
 /// How a block ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// At its static successor `at`, onwards.
+    /// At its static successor `at`, onwards: by link 0.
     Onwards,
-    /// At its static successor `at`, taken.
+    /// At its static successor `at`, taken: by link 1.
     Taken,
     /// At a computed address `at`, in the context known for its end.
     Computed,
@@ -198,7 +198,8 @@ fn store_missed(h: &mut Hart, at: At<'_>, block: &Block, size: usize, value: u64
     }
 }
 
-/// Runs a vector instruction in full.
+/// Runs a vector instruction in full. Apart, so that the quick ways need not save what it wants saved.
+#[inline(never)]
 fn vector(h: &mut Hart, at: At<'_>, block: &Block) -> End {
     let u = at.uop();
     h.retired_in_block = u32::from(u.insn);
@@ -215,6 +216,18 @@ macro_rules! quick {
         let vinst = &$block.vectors[usize::from($at.uop().idx)];
         if !vinst.$method($h) {
             return vector($h, $at, $block);
+        }
+        $at.go_on($h, $block)
+    }};
+}
+
+/// A load or store that is a copy.
+macro_rules! piece {
+    ($h:ident, $at:ident, $block:ident, $access:ident, $method:ident) => {{
+        let vinst = &$block.vectors[usize::from($at.uop().idx)];
+        match vinst.one_piece($h, Access::$access) {
+            Some((offset, bytes)) => vinst.$method($h, offset, bytes),
+            None => return vector($h, $at, $block),
         }
         $at.go_on($h, $block)
     }};
@@ -333,8 +346,8 @@ mod functions {
         LanesScalar: |h, at, block| { quick!(h, at, block, run_lanes_scalar) };
         FloatLanes: |h, at, block| { quick!(h, at, block, run_float) };
         FloatLanesScalar: |h, at, block| { quick!(h, at, block, run_float_scalar) };
-        VectorLoad: |h, at, block| { quick!(h, at, block, run_load) };
-        VectorStore: |h, at, block| { quick!(h, at, block, run_store) };
+        VectorLoad: |h, at, block| { piece!(h, at, block, Load, load_piece) };
+        VectorStore: |h, at, block| { piece!(h, at, block, Store, store_piece) };
         SetVl: |h, at, block| { quick!(h, at, block, run_set_vl) };
         Vector: |h, at, block| { vector(h, at, block) };
         VectorEnd: |h, at, block| {

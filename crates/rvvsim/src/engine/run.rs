@@ -24,7 +24,7 @@ impl Engine {
         let mut left = budget;
         loop {
             hart.retired_in_block = 0;
-            let mut context = Context::of(hart);
+            let context = Context::of(hart);
             let mut id = match self.cache.find(hart, hart.pc, context) {
                 Ok(id) => id,
                 Err(trap) => return Stop::Trap(trap),
@@ -32,56 +32,58 @@ impl Engine {
             // Inside, only blocks that follow one another with nothing surprising in between.
             loop {
                 let block = self.cache.block(id);
-                let count = block.insts.len() as u64;
+                let count = u64::from(block.count);
                 if count > left {
                     hart.retired_in_block = 0;
                     if left < budget {
                         hart.pc = block.pc;
                         return Stop::Budget;
                     }
-                    return self.run_part(hart, block.pc, context, left as usize);
+                    return self.run_part(hart, block.pc, block.context, left as usize);
                 }
                 let End { how, at } = block.run(hart);
-                if matches!(how, How::Trap | How::Early) {
-                    hart.pc = block.pc_of(at as u16);
-                    hart.instret += at;
-                    left -= at;
-                    self.cache.ran(id, at as usize);
-                    if how == How::Trap {
-                        return trapped(hart);
-                    }
-                    break;
-                }
-                hart.instret += count;
-                left -= count;
-                context = block.context_after;
                 let next = match how {
-                    How::Onwards => self.cache.passed(block, 0),
-                    How::Taken => self.cache.passed(block, 1),
-                    How::Computed => {
-                        self.cache.ran(id, count as usize);
-                        self.cache.jump(at, context)
+                    How::Onwards | How::Taken => self.cache.passed(block, how as usize),
+                    How::Trap | How::Early => {
+                        hart.pc = block.pc_of(at as u16);
+                        hart.instret += at;
+                        left -= at;
+                        self.cache.ran(id, at as usize);
+                        if how == How::Trap {
+                            return trapped(hart);
+                        }
+                        break;
                     }
-                    _ => {
-                        self.cache.ran(id, count as usize);
+                    How::Computed => {
+                        block.ran();
+                        self.cache.jump(at, block.context_after)
+                    }
+                    How::Anything => {
+                        block.ran();
+                        hart.instret += count;
+                        left -= count;
                         break;
                     }
                 };
-                id = match next {
-                    Some(next) => next,
-                    None => match self.cache.find(hart, at, context) {
-                        Ok(next) => {
-                            if how != How::Computed {
-                                self.cache.link(id, usize::from(how == How::Taken), next);
-                            }
-                            next
+                hart.instret += count;
+                left -= count;
+                if let Some(next) = next {
+                    id = next;
+                    continue;
+                }
+                let context = block.context_after;
+                match self.cache.find(hart, at, context) {
+                    Ok(next) => {
+                        if how != How::Computed {
+                            self.cache.link(id, how as usize, next);
                         }
-                        Err(trap) => {
-                            hart.pc = at;
-                            return Stop::Trap(trap);
-                        }
-                    },
-                };
+                        id = next;
+                    }
+                    Err(trap) => {
+                        hart.pc = at;
+                        return Stop::Trap(trap);
+                    }
+                }
             }
             if std::mem::take(&mut hart.resync) || left == 0 {
                 return Stop::Budget;

@@ -128,6 +128,7 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         bytes: usize::from(b.bytes),
         straddles,
         generation: 0,
+        count: b.insts.len() as u32,
         uops: Uops::new(b.uops),
         insts: b.insts.into(),
         calls: b.calls.into(),

@@ -34,6 +34,10 @@ pub trait Scalar: Copy + 'static {
     fn get(bytes: &[u8], offset: usize) -> Option<Self>;
     /// Writes one at `offset`; `None` past the end.
     fn put(self, bytes: &mut [u8], offset: usize) -> Option<()>;
+    /// What the host read, of what is little-endian.
+    fn from_le(self) -> Self;
+    /// What the host is to write, to be little-endian.
+    fn to_le(self) -> Self;
     /// Truncates.
     fn from_u64(v: u64) -> Self;
     /// Zero-extends.
@@ -52,6 +56,14 @@ macro_rules! scalar {
             fn put(self, bytes: &mut [u8], offset: usize) -> Option<()> {
                 *bytes.get_mut(offset..)?.first_chunk_mut()? = self.to_le_bytes();
                 Some(())
+            }
+            #[inline(always)]
+            fn from_le(self) -> Self {
+                <$t>::from_le(self)
+            }
+            #[inline(always)]
+            fn to_le(self) -> Self {
+                <$t>::to_le(self)
             }
             #[inline(always)]
             fn from_u64(v: u64) -> Self {

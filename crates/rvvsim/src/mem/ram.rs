@@ -1,10 +1,15 @@
 //! Guest RAM: one lazily filled slab, and which of its lines hold code that has been decoded.
+//!
+//! `unsafe` is in [`Ram::peek`] and [`Ram::poke`], whose plain twins are [`Ram::read`] and [`Ram::write`].
 
 use super::{PAGE, Scalar};
 use memmap2::{MmapMut, MmapOptions};
 
 /// Code is tracked in lines of this many bytes: 64 a page, one bit each.
 const LINE: usize = 64;
+
+/// The bytes of the largest value.
+const ENOUGH: usize = 8;
 
 /// Guest RAM. Addresses here are offsets from its start; what they mean to the guest is the business
 /// of the translation that produced them.
@@ -60,6 +65,28 @@ impl Ram {
     #[inline(always)]
     pub fn write<T: Scalar>(&mut self, offset: usize, value: T) -> Option<()> {
         value.put(&mut self.bytes, offset)
+    }
+
+    /// As [`Ram::read`], but `None` for the last few bytes, too: one comparison is enough to tell.
+    #[inline(always)]
+    #[must_use]
+    pub fn peek<T: Scalar>(&self, offset: usize) -> Option<T> {
+        if offset > self.bytes.len() - ENOUGH {
+            return None;
+        }
+        // SAFETY: RAM is a page at least, and no value is larger than what is left after `offset`; any bytes are one.
+        Some(unsafe { self.bytes.as_ptr().add(offset).cast::<T>().read_unaligned() }.from_le())
+    }
+
+    /// As [`Ram::write`], but `None` for the last few bytes, too.
+    #[inline(always)]
+    pub fn poke<T: Scalar>(&mut self, offset: usize, value: T) -> Option<()> {
+        if offset > self.bytes.len() - ENOUGH {
+            return None;
+        }
+        // SAFETY: as above.
+        unsafe { self.bytes.as_mut_ptr().add(offset).cast::<T>().write_unaligned(value.to_le()) };
+        Some(())
     }
 
     /// Whether any code was decoded from the page of `offset`.
@@ -119,4 +146,37 @@ fn lines(offset: usize, len: usize) -> u64 {
     let first = offset % PAGE as usize / LINE;
     let last = (offset + len - 1) % PAGE as usize / LINE;
     (u64::MAX >> (63 - last)) & (u64::MAX << first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peek_and_poke_do_as_read_and_write_or_nothing() {
+        fn check<T: Scalar + PartialEq + std::fmt::Debug>(ram: &mut Ram, value: T) {
+            for offset in (0..64).chain(4000..4200).chain([8180, 8184, 8185, 8191, 8192, 9000, usize::MAX]) {
+                let peeked = ram.peek::<T>(offset);
+                assert!(peeked.is_none() || peeked == ram.read(offset), "{offset}");
+                assert_eq!(peeked.is_some(), offset <= 8184);
+                let before = ram.bytes().to_vec();
+                if ram.poke(offset, value).is_some() {
+                    let poked = ram.bytes().to_vec();
+                    ram.bytes_mut().copy_from_slice(&before);
+                    ram.write(offset, value).unwrap();
+                    assert!(ram.bytes() == poked);
+                } else {
+                    assert!(offset > 8184 && ram.bytes() == before);
+                }
+            }
+        }
+        let mut ram = Ram::new(8192).unwrap();
+        for (i, byte) in ram.bytes_mut().iter_mut().enumerate() {
+            *byte = (i * 7 + i / 256) as u8;
+        }
+        check(&mut ram, 0x81_u8);
+        check(&mut ram, 0x8123_u16);
+        check(&mut ram, 0x8123_4567_u32);
+        check(&mut ram, 0x8123_4567_89ab_cdef_u64);
+    }
 }

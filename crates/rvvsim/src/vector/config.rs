@@ -1,7 +1,7 @@
 //! Configuration-setting instructions: `vsetvli`, `vsetivli` and `vsetvl`.
 
 use super::body::log_csr;
-use super::lanes::Ready;
+use super::lanes::{self, Ready};
 use super::policy::{Policy, mix};
 use super::{NO_LANES, NO_WORK, Quick, Run, VInst};
 use crate::Hart;
@@ -55,11 +55,13 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
         },
         ready: Ready::new(&NO_WORK, NO_LANES, 0),
         work: &NO_WORK,
+        small: false,
         quick: if has_plain_avl && config.vl == VlChoice::Max { Quick::SetVl } else { Quick::No },
         quick_frm: 0,
         shift: 0,
-        scalar_slot: 0,
+        copier: lanes::copier(),
         scalar_mask: 0,
+        scalar_splat: 0,
         vd: 0,
         vs1: 0,
         vs2: 0,

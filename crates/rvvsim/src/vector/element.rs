@@ -26,10 +26,6 @@ pub trait Element:
     fn read(bytes: &[u8]) -> Self;
     /// Into the first bytes of a slice that is long enough.
     fn write(self, bytes: &mut [u8]);
-    /// From the bytes of memory, as the host would read them.
-    fn from_le(self) -> Self;
-    /// To bytes that the host would write to memory.
-    fn to_le(self) -> Self;
     /// Sign-extended.
     fn sext(self) -> u64;
     /// A byte of a mask register, zero-extended.
@@ -55,16 +51,6 @@ macro_rules! element {
             #[inline(always)]
             fn write(self, bytes: &mut [u8]) {
                 bytes[..size_of::<$u>()].copy_from_slice(&self.to_le_bytes());
-            }
-
-            #[inline(always)]
-            fn from_le(self) -> Self {
-                <$u>::from_le(self)
-            }
-
-            #[inline(always)]
-            fn to_le(self) -> Self {
-                <$u>::to_le(self)
             }
 
             #[inline(always)]

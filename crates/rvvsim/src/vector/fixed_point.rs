@@ -128,8 +128,7 @@ ops! { narrow:
 /// A whole instruction; `vxsat` if an active element was saturated.
 #[inline(always)]
 fn run(hart: &mut Hart, vi: &VInst) -> Exec {
-    let vxrm = hart.v.vxrm;
-    if map(&mut hart.v, vi, Kind::Effects, vxrm) != 0 {
+    if map(&mut hart.v, vi, Kind::Effects) != 0 {
         hart.v.vxsat = true;
         log_csr(hart, csr::VXSAT, 1);
     }

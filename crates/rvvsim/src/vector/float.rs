@@ -4,8 +4,8 @@
 //! Operations take `a` from `vs2` and `b` from `vs1` or `f[rs1]`; `d` is the old `vd`.
 
 use super::body::{
-    self, Kind, begin, blank, body_bits, end, log_csr, map, merge, pack, put_scalar, read_element,
-    read_lanes, treat_rest, vl, write_element, write_mask_word,
+    self, Kind, begin, blank, body_bits, end, log_csr, map, put_scalar, read_element, treat_rest, vl,
+    write_element, write_mask_word,
 };
 use super::conversion;
 use super::element::{Element, ops};
@@ -14,7 +14,7 @@ use super::float_lanes::{
     LessOrEqual, Nothing, Product, Quotient, Reversed, Root, Sum, Unary, Unequal, Wide2, WideFused,
 };
 use super::integer::Vmv;
-use super::kernels::Map2;
+use super::kernels::{Choose, Map2};
 use super::lanes::{Fast, Lanes, PART_A, PART_B, PART_D, PART_OUT, Work};
 use super::legality::{Eew, Float as Operands, Shape};
 use super::{Row, VInst, VectorState};
@@ -180,22 +180,8 @@ impl<'a> Pending<'a> {
 
     /// What the kernel need not find out: see [`Kernel`](super::lanes::Kernel).
     #[inline(always)]
-    fn mode(&self) -> u8 {
-        u8::from(!self.flags.contains(Flags::NX))
-    }
-
-    /// Where the elements from `first` on are.
-    #[inline(always)]
-    fn part(&self, first: usize) -> Lanes {
-        let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
-        let lanes = self.vi.ready.lanes();
-        Lanes {
-            out: lanes.out + first * sd,
-            a: lanes.a + first * sa,
-            b: lanes.b_at(first, sb),
-            d: lanes.d + first * sd,
-            ..*lanes
-        }
+    fn mode(&self) -> u64 {
+        u64::from(!self.flags.contains(Flags::NX))
     }
 
     /// Element `i`, exactly.
@@ -274,7 +260,7 @@ impl<'a> Pending<'a> {
                 self.slow_run(&mut v.regs, first, end);
                 first = end;
                 if self.fast && first < whole {
-                    let (part, left) = (self.part(first), whole - first);
+                    let (part, left) = (vi.ready.part(first), whole - first);
                     first += vi.ready.run_part(&mut v.regs, &part, left, self.mode()) as usize;
                 }
             }
@@ -299,10 +285,10 @@ impl<'a> Pending<'a> {
             let to = self.vi.ready.lanes().out + first * size;
             let mut done = false;
             if self.fast && active != 0 {
-                let part = self.put_aside(v, self.part(first), active, chunk);
+                let part = self.put_aside(v, vi.ready.part(first), active, chunk);
                 done = vi.ready.run_part(&mut v.regs, &part, count, self.mode()) as usize >= count;
                 if done {
-                    merge(&mut v.regs, to, part.out, size, active, count * size);
+                    v.blend(to, part.out, size, active, count);
                 }
             }
             if !done {
@@ -330,11 +316,9 @@ impl<'a> Pending<'a> {
             let active = if vi.masked { body & u64::read(&v.regs[word / 8..]) } else { body };
             let count = (vl - word).min(64);
             // Comparisons of numbers raise nothing, active or not; if there are NaNs, it is only asked of the active.
-            let part = Lanes { out, ..self.part(word) };
+            let part = Lanes { out, ..vi.ready.part(word) };
             let bits = if vi.ready.run_part(&mut v.regs, &part, count, 0) as usize >= count {
-                let lanes: [u8; 64] = read_lanes(&v.regs[out..][..64]);
-                // Those past the last may be anything.
-                pack(&lanes.map(|lane| lane & 1))
+                u64::read(&v.regs[out..])
             } else {
                 (0..count)
                     .filter(|i| active >> i & 1 != 0)
@@ -415,7 +399,7 @@ fn sign_vf(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let scalar = scalar(hart, vi);
     put_scalar(&mut hart.v, vi, scalar);
-    map(&mut hart.v, vi, Kind::Pure, 0);
+    map(&mut hart.v, vi, Kind::Pure);
     end(hart);
     Ok(())
 }
@@ -426,7 +410,7 @@ fn vfmerge(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let scalar = scalar(hart, vi);
     put_scalar(&mut hart.v, vi, scalar);
-    map(&mut hart.v, vi, Kind::Merge, 0);
+    map(&mut hart.v, vi, Kind::Carry);
     end(hart);
     Ok(())
 }
@@ -603,7 +587,7 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
         Op::VmfgtVf => row(mvf, mfvf, compare!(Greater, gt)),
         Op::VmfgeVf => row(mvf, mfvf, compare!(GreaterOrEqual, ge)),
 
-        Op::VfmergeVfm => row(vf.v0_is_operand(), vfmerge, work!(Work::of::<Map2<Vmv, T, T, T>>())),
+        Op::VfmergeVfm => row(vf.v0_is_operand(), vfmerge, work!(Work::of::<Choose<(), T>>())),
         Op::VfmvVF => row(to_vd, sign_vf, work!(Work::of::<Map2<Vmv, T, T, T>>())),
         _ => conversion::entry(op, sew),
     }

@@ -9,7 +9,7 @@
 //! refuse too much, never too little. `lanes_tests` compares every kernel with its slow twin.
 
 use super::element::Element;
-use super::kernels::{ALL, OUT_A, OUT_A_B, Pass};
+use super::kernels::{ALL, OUT_A, OUT_A_B, Pass, all_ones, sign_bits};
 use super::lanes::{Block, Lanes, Step};
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -275,7 +275,7 @@ macro_rules! block {
                 const USES: [bool; 4] = $uses;
 
                 #[inline(always)]
-                unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+                unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
                     // SAFETY: the caller's.
                     let mut taking = Taking::<$o, $($t),+, FMA>(unsafe { Pass::new(regs, lanes, mode) });
                     <$s>::steps::<_, FMA>(&mut taking, count) as u64
@@ -635,7 +635,7 @@ relations! {
     GreaterOrEqual(a, b, zeroes) = (a >= b) | zeroes;
 }
 
-/// Elements `a` and `b`, each byte of `out` 1 if the comparison holds. The answer is how many could be done.
+/// Compares up to 64 elements; eight bytes of `out` are the bits of the result. The answer is how many could be done.
 pub(super) struct Compare<O, T>(PhantomData<(O, T)>);
 
 impl<O: Relation, T: Ordered> Block for Compare<O, T> {
@@ -644,27 +644,32 @@ impl<O: Relation, T: Ordered> Block for Compare<O, T> {
     const USES: [bool; 4] = OUT_A_B;
 
     #[inline(always)]
-    unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
         struct Taking<'a, O, T>(Pass<'a, (O, T)>);
         impl<O: Relation, T: Ordered> Step for Taking<'_, O, T> {
             #[inline(always)]
             fn step<const N: usize>(&mut self, first: usize) -> bool {
                 let (a, b) = (self.0.a::<T, N>(first), self.0.b::<T, N>(first));
-                let mut out = [0_u8; N];
+                let mut out = [T::ZERO; N];
                 let mut wrong = [T::ZERO; N];
                 for i in 0..N {
-                    out[i] = u8::from(O::holds(a[i], b[i]));
+                    out[i] = all_ones(O::holds(a[i], b[i]));
                     wrong[i] = unless(numbers(a[i], b[i]));
                 }
                 if wrong.into_iter().fold(T::ZERO, |any, one| any | one) != T::ZERO {
                     return false;
                 }
-                self.0.write(first, &out);
+                self.0.answer |= sign_bits(&out) << first;
                 true
             }
         }
         // SAFETY: the caller's.
-        T::steps::<_, FMA>(&mut Taking::<O, T>(unsafe { Pass::new(regs, lanes, mode) }), count) as u64
+        let mut taking = Taking::<O, T>(unsafe { Pass::new(regs, lanes, mode) });
+        let done = T::steps::<_, FMA>(&mut taking, count) as u64;
+        // Sixteen elements are as many bytes at least.
+        let bits = taking.0.answer;
+        taking.0.write(0, &[bits]);
+        done
     }
 }
 
@@ -677,7 +682,7 @@ impl<A: Element, R: Element> Block for Nothing<A, R> {
     const USES: [bool; 4] = [false; 4];
 
     #[inline(always)]
-    unsafe fn run<const FMA: bool>(_regs: *mut u8, _lanes: &Lanes, _count: usize, _mode: u8) -> u64 {
+    unsafe fn run<const FMA: bool>(_regs: *mut u8, _lanes: &Lanes, _count: usize, _mode: u64) -> u64 {
         0
     }
 }

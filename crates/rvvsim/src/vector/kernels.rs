@@ -1,7 +1,7 @@
 //! Kernels for the usual forms of operations: `a` is always of `vs2`, `b` of `vs1` or the scalar, `d` the third
 //! operand.
 
-use super::body::{low_bits, pack};
+use super::body::{low_bits, select};
 use super::element::{Element, Op1, Op2, Op3};
 use super::lanes::{Block, Lanes, Step};
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ pub(super) struct Pass<'a, B> {
     pub lanes: &'a Lanes,
     /// All ones, or zero if `b` is a scalar.
     each: usize,
-    pub mode: u8,
+    pub mode: u64,
     /// What the elements done so far add up to: see [`Kernel`](super::lanes::Kernel).
     pub answer: u64,
     block: PhantomData<B>,
@@ -22,7 +22,7 @@ impl<'a, B> Pass<'a, B> {
     /// # Safety
     /// That of a [`Kernel`](super::lanes::Kernel), for the elements that are read and written by the methods.
     #[inline(always)]
-    pub unsafe fn new(regs: *mut u8, lanes: &'a Lanes, mode: u8) -> Self {
+    pub unsafe fn new(regs: *mut u8, lanes: &'a Lanes, mode: u64) -> Self {
         let each = usize::from(lanes.scalar).wrapping_sub(1);
         Pass { regs, lanes, each, mode, answer: 0, block: PhantomData }
     }
@@ -66,10 +66,10 @@ impl<'a, B> Pass<'a, B> {
 
 /// What a kernel uses of `out`, `a`, `b` and `d`.
 pub(super) const ALL: [bool; 4] = [true; 4];
+const OUT: [bool; 4] = [true, false, false, false];
 pub(super) const OUT_A: [bool; 4] = [true, true, false, false];
 pub(super) const OUT_A_B: [bool; 4] = [true, true, true, false];
 const A_B: [bool; 4] = [false, true, true, false];
-const A_B_D: [bool; 4] = [false, true, true, true];
 
 /// A block type, and how it takes its steps.
 macro_rules! block {
@@ -84,7 +84,7 @@ macro_rules! block {
             const USES: [bool; 4] = $uses;
 
             #[inline(always)]
-            unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+            unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
                 // SAFETY: the caller's.
                 let mut pass = unsafe { Pass::<Self>::new(regs, lanes, mode) };
                 <$d>::steps::<_, BETTER>(&mut pass, count);
@@ -143,7 +143,7 @@ block! {
     /// `out[i] = op(a[i], b[i])`, rounded and saturated: see [`fixed_point`](super::fixed_point).
     Saturating<O: Op3<A, D, u8, (D, D)>, A, D> [A, D] -> D, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<A, N>(first), pass.b::<D, N>(first));
-        let mode = pass.mode;
+        let mode = pass.mode as u8;
         let mut out = [D::ZERO; N];
         let mut saturated = [D::ZERO; N];
         for i in 0..N {
@@ -158,22 +158,112 @@ block! {
     /// Bit `i` of the answer is `op(a[i], b[i])`. No more than 64 elements at a time.
     Test2<O: Op2<T, T, bool>, T> [T, T] -> T, uses A_B, |pass, first, N| {
         let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
-        let mut out = [0; N];
+        let mut out = [T::ZERO; N];
         for i in 0..N {
-            out[i] = u8::from(O::apply(a[i], b[i]));
+            out[i] = all_ones(O::apply(a[i], b[i]));
         }
-        pass.answer |= (pack(&out) & low_bits(N)) << first;
+        pass.answer |= sign_bits(&out) << first;
     }
 }
 
 block! {
-    /// Bit `i` of the answer is `op(a[i], b[i], d[i])`.
-    Test3<O: Op3<T, T, T, bool>, T> [T, T] -> T, uses A_B_D, |pass, first, N| {
-        let (a, b, d) = (pass.a::<T, N>(first), pass.b::<T, N>(first), pass.d::<T, N>(first));
-        let mut out = [0; N];
+    /// Bit `i` of the answer is `op(a[i], b[i], v0.mask[i])`.
+    TestCarry<O: Op3<T, T, T, bool>, T> [T, T] -> T, uses A_B, |pass, first, N| {
+        let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
+        let carry = select(pass.mode >> first, &[T::BIT[0]; N], &[T::ZERO; N]);
+        let mut out = [T::ZERO; N];
         for i in 0..N {
-            out[i] = u8::from(O::apply(a[i], b[i], d[i]));
+            out[i] = all_ones(O::apply(a[i], b[i], carry[i]));
         }
-        pass.answer |= (pack(&out) & low_bits(N)) << first;
+        pass.answer |= sign_bits(&out) << first;
     }
+}
+
+block! {
+    /// `out[i] = op(a[i], b[i], v0.mask[i])`.
+    Carry<O: Op3<T, T, T, T>, T> [T, T] -> T, uses OUT_A_B, |pass, first, N| {
+        let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
+        let carry = select(pass.mode >> first, &[T::BIT[0]; N], &[T::ZERO; N]);
+        let mut out = [T::ZERO; N];
+        for i in 0..N {
+            out[i] = O::apply(a[i], b[i], carry[i]);
+        }
+        pass.write(first, &out);
+    }
+}
+
+block! {
+    /// `out[i] = v0.mask[i] ? b[i] : a[i]`. There is no operation.
+    Choose<O: Any, T> [T, T] -> T, uses OUT_A_B, |pass, first, N| {
+        let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
+        pass.write(first, &select(pass.mode >> first, &b, &a));
+    }
+}
+
+block! {
+    /// `out[i] = i`. There is no operation.
+    Number<O: Any, T> [T, T] -> T, uses OUT, |pass, first, N| {
+        let base = T::from_u64(pass.mode.wrapping_add(first as u64)).to_u64();
+        let mut out = [T::ZERO; N];
+        for (i, lane) in out.iter_mut().enumerate() {
+            *lane = T::from_u64(base.wrapping_add(i as u64));
+        }
+        pass.write(first, &out);
+    }
+}
+
+block! {
+    /// `out[i] = a[b[i]]`, or 0 if there is no such element. There is no operation.
+    Gather<O: Any, T, I> [T, I] -> T, uses OUT_A_B, |pass, first, N| {
+        let indices = pass.b::<I, N>(first);
+        let mut out = [T::ZERO; N];
+        for (lane, index) in out.iter_mut().zip(indices) {
+            let index = index.to_u64();
+            if index < pass.mode {
+                [*lane] = pass.a(index as usize);
+            }
+        }
+        pass.write(first, &out);
+    }
+}
+
+/// Stands for the operation of kernels that have none.
+pub(super) trait Any {}
+impl Any for () {}
+
+#[inline(always)]
+pub(super) fn all_ones<T: Element>(yes: bool) -> T {
+    if yes { !T::ZERO } else { T::ZERO }
+}
+
+/// The highest bits of the lanes.
+#[inline(always)]
+pub(super) fn sign_bits<T: Element, const N: usize>(lanes: &[T; N]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if (N * T::SIZE).is_multiple_of(16) {
+        use std::arch::x86_64::{
+            __m128i, _mm_castsi128_pd, _mm_castsi128_ps, _mm_loadu_si128, _mm_movemask_epi8, _mm_movemask_pd,
+            _mm_movemask_ps, _mm_packs_epi16, _mm_setzero_si128,
+        };
+        let mut bits = 0;
+        for i in 0..N * T::SIZE / 16 {
+            // SAFETY: there are 16 bytes of lanes at 16 * i, and every x86-64 host has SSE2.
+            let some = unsafe {
+                let block = _mm_loadu_si128(lanes.as_ptr().cast::<__m128i>().add(i));
+                match T::SIZE {
+                    1 => _mm_movemask_epi8(block),
+                    2 => _mm_movemask_epi8(_mm_packs_epi16(block, _mm_setzero_si128())),
+                    4 => _mm_movemask_ps(_mm_castsi128_ps(block)),
+                    _ => _mm_movemask_pd(_mm_castsi128_pd(block)),
+                }
+            };
+            bits |= (some as u64) << (i * 16 / T::SIZE);
+        }
+        return bits;
+    }
+    let mut bits = 0;
+    for (i, lane) in lanes.iter().enumerate() {
+        bits |= (lane.sext() >> 63) << i;
+    }
+    bits & low_bits(N)
 }

@@ -10,6 +10,7 @@
 //! the same function compiled without. And kernels get at the register file by pointers: [`Ready`] looks once, before
 //! a kernel is called, whether all that it may touch is there.
 
+use super::body::{read_lanes, select, write_lanes};
 use super::element::Element;
 use crate::fp::{Flags, RoundingMode};
 
@@ -19,12 +20,12 @@ const OVERREAD: usize = 512;
 /// one time to the next, as in a loop, need not be put there again.
 pub const SCALAR: usize = OVERREAD;
 /// How many of them there are.
-pub const SCALARS: usize = 32;
+const SCALARS: usize = 32;
 /// `vs2` of a block of which some elements are not active.
 pub const PART_A: usize = SCALAR + 64 * SCALARS;
 /// `vs1`, likewise.
 pub const PART_B: usize = PART_A + 128;
-/// The third operand, likewise, and the bits of v0 as elements.
+/// The third operand, likewise.
 pub const PART_D: usize = PART_B + 128;
 /// The results of such a block: 64 elements.
 pub const PART_OUT: usize = PART_D + 128;
@@ -56,14 +57,16 @@ impl Lanes {
     }
 }
 
-/// A kernel: computes so many elements, in whole blocks of 16 bytes of results. Its mode is `vxrm`, or of a
-/// floating-point kernel 1 if a result that is not exact is more than it can deal with. What it answers depends on its
-/// kind: nothing, whether an element was saturated, the bits of a mask, or how many elements it could do.
+/// A kernel: computes so many elements, in whole blocks of 16 bytes of results. The last argument, its mode, is the
+/// number of the first element for those that ask for nothing else, `vxrm` for those that round, and the bits of v0 for
+/// those that have them for an operand, of 64 elements then at most; for reductions, what they begin with. For one of floating point it is 1 if a result that
+/// is not exact is more than it can deal with. What it answers depends on its kind: nothing, whether an element was
+/// saturated, the bits of a mask, or how many elements it could do.
 ///
 /// # Safety
 /// The host must have what the kernel was compiled for: see [`Kernels::pick`]. The pointer must be to a register file
 /// that reaches as far as [`reach`] says.
-pub type Kernel = unsafe fn(*mut u8, &Lanes, usize, u8) -> u64;
+pub type Kernel = unsafe fn(*mut u8, &Lanes, usize, u64) -> u64;
 
 /// One element, exactly: the operands, the rounding mode, the flags. For what a floating-point kernel cannot do.
 pub type Slow = fn(u64, u64, u64, RoundingMode, &mut Flags) -> u64;
@@ -81,7 +84,7 @@ pub trait Block {
     ///
     /// # Safety
     /// That of a [`Kernel`].
-    unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64;
+    unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64;
 }
 
 /// A kernel, for any host and for a better one.
@@ -118,14 +121,14 @@ impl Kernels {
     }
 }
 
-unsafe fn any<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+unsafe fn any<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
     // SAFETY: the caller's.
     unsafe { B::run::<{ cfg!(target_arch = "aarch64") }>(regs, lanes, count, mode) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi2,lzcnt,popcnt")]
-unsafe fn avx2<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+unsafe fn avx2<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
     // SAFETY: the caller's.
     unsafe { B::run::<true>(regs, lanes, count, mode) }
 }
@@ -138,7 +141,7 @@ pub struct Work {
     pub sizes: [u8; 3],
     /// Whether it uses `out`, `a`, `b` and `d`.
     pub uses: [bool; 4],
-    /// Floating-point: one element, exactly. Reductions: two elements made one.
+    /// Floating-point: one element, exactly.
     pub slow: Slow,
     /// Reductions: the element that changes nothing.
     pub identity: u64,
@@ -153,6 +156,8 @@ pub struct Work {
     pub negate: [bool; 3],
     /// The product is of `vs1` and `vd`, and `vs2` is the addend.
     pub swap: bool,
+    /// All of `vs2` is an operand of each element, up to VLMAX, which is the mode.
+    pub table: bool,
 }
 
 /// In which rounding mode a floating-point kernel does what the instruction says.
@@ -185,7 +190,13 @@ impl Work {
             rm: None,
             negate: [false; 3],
             swap: false,
+            table: false,
         }
+    }
+
+    /// With `vs2` for a table.
+    pub const fn of_table<B: Block>() -> Work {
+        Work { table: true, ..Work::of::<B>() }
     }
 
     /// Of a block for one rounding mode, and of what does the rest.
@@ -217,6 +228,7 @@ impl Work {
 
 /// Where the last of `count` elements ends, of any place that a kernel uses. A kernel computes whole blocks, of 16
 /// elements at most.
+#[inline(always)]
 fn reach(sizes: [u8; 3], uses: [bool; 4], lanes: &Lanes, count: usize) -> usize {
     let [sd, sa, sb] = sizes.map(|size| usize::from(size) * (count + 15));
     let ends = [lanes.out + sd, lanes.a + sa, lanes.b + if lanes.scalar { 64 } else { sb }, lanes.d + sd];
@@ -236,13 +248,15 @@ pub struct Ready {
     lanes: Lanes,
     sizes: [u8; 3],
     uses: [bool; 4],
+    table: bool,
 }
 
 impl Ready {
     /// For `count` elements, in these places.
     pub fn new(work: &Work, lanes: Lanes, count: usize) -> Ready {
         let file = reach(work.sizes, work.uses, &lanes, count);
-        Ready { kernel: work.kernels.pick(), count, file, lanes, sizes: work.sizes, uses: work.uses }
+        let (sizes, uses, table) = (work.sizes, work.uses, work.table);
+        Ready { kernel: work.kernels.pick(), count, file, lanes, sizes, uses, table }
     }
 
     /// With another kernel for the same.
@@ -259,18 +273,130 @@ impl Ready {
 
     /// Runs the kernel for all elements.
     #[inline(always)]
-    pub fn run(&self, regs: &mut [u8], mode: u8) -> u64 {
+    pub fn run(&self, regs: &mut [u8], mode: u64) -> u64 {
         assert!(self.file <= regs.len());
-        // SAFETY: Kernels::pick asked the host, and the register file reaches as far as it should.
+        let mode = if self.table { self.count as u64 } else { mode };
+        // SAFETY: Kernels::pick asked the host, and the register file reaches as far as it should. A table has as many
+        // elements as there are at most.
         unsafe { (self.kernel)(regs.as_mut_ptr(), &self.lanes, self.count, mode) }
     }
 
     /// Runs the kernel for some elements, in other places.
     #[inline(always)]
-    pub fn run_part(&self, regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    pub fn run_part(&self, regs: &mut [u8], lanes: &Lanes, count: usize, mode: u64) -> u64 {
         assert!(reach(self.sizes, self.uses, lanes, count) <= regs.len());
+        if self.table {
+            assert!(lanes.a == self.lanes.a && self.file <= regs.len());
+        }
+        let mode = if self.table { self.count as u64 } else { mode };
         // SAFETY: as above.
         unsafe { (self.kernel)(regs.as_mut_ptr(), lanes, count, mode) }
+    }
+
+    /// Where the elements from `first` on are.
+    #[inline(always)]
+    pub fn part(&self, first: usize) -> Lanes {
+        let [sd, sa, sb] = self.sizes.map(usize::from);
+        let lanes = &self.lanes;
+        Lanes {
+            out: lanes.out + first * sd,
+            a: if self.table { lanes.a } else { lanes.a + first * sa },
+            b: lanes.b_at(first, sb),
+            d: lanes.d + first * sd,
+            ..*lanes
+        }
+    }
+}
+
+/// Copies between slices of the same length.
+pub type Copier = unsafe fn(&mut [u8], &[u8]);
+
+/// What copies best on this host: in pieces as large as kernels read and write them. What was written in smaller ones
+/// than it is read again is not passed on by the host, but waited for.
+pub fn copier() -> Copier {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        return copy_avx2;
+    }
+    <[u8]>::copy_from_slice
+}
+
+/// Sizes of small register groups take a few instructions. (Written as copies of slices, they are made calls.)
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn copy_avx2(to: &mut [u8], from: &[u8]) {
+    use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_storeu_si256};
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn pieces<const N: usize>(to: &mut [u8], from: &[u8]) {
+        assert!(to.len() >= 32 * N && from.len() >= 32 * N);
+        // SAFETY: there are N times 32 bytes in both.
+        unsafe {
+            let from: [__m256i; N] =
+                std::array::from_fn(|i| _mm256_loadu_si256(from.as_ptr().cast::<__m256i>().add(i)));
+            for (i, piece) in from.into_iter().enumerate() {
+                _mm256_storeu_si256(to.as_mut_ptr().cast::<__m256i>().add(i), piece);
+            }
+        }
+    }
+    assert_eq!(to.len(), from.len());
+    match to.len() {
+        32 => pieces::<1>(to, from),
+        64 => pieces::<2>(to, from),
+        128 => pieces::<4>(to, from),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Copies with what [`copier`] chose.
+#[inline(always)]
+pub fn copy(copier: Copier, to: &mut [u8], from: &[u8]) {
+    if let (Ok(to), Ok(from)) = (<&mut [u8; 16]>::try_from(&mut *to), <&[u8; 16]>::try_from(from)) {
+        *to = *from;
+        return;
+    }
+    // SAFETY: `copier` asked the host; VInst has no other way to get one.
+    unsafe { copier(to, from) };
+}
+
+/// Copies those of up to 64 elements whose bits are set, between memory and registers.
+#[inline(always)]
+pub fn copy_chosen<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn avx2<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
+            copy_chosen_any::<T>(to, from, bits);
+        }
+        // SAFETY: the host has it.
+        return unsafe { avx2::<T>(to, from, bits) };
+    }
+    copy_chosen_any::<T>(to, from, bits);
+}
+
+#[inline(always)]
+fn copy_chosen_any<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
+    #[inline(always)]
+    fn blend<T: Element, const N: usize>(to: &mut [u8], from: &[u8], bits: u64) {
+        let merged = select(bits, &read_lanes::<T, N>(from), &read_lanes::<T, N>(to));
+        write_lanes(to, &merged);
+    }
+    let blocks = to.chunks_mut(32).zip(from.chunks(32)).enumerate();
+    for (i, (to, from)) in blocks {
+        let bits = bits >> (i * 32 / T::SIZE);
+        match (to.len(), T::SIZE) {
+            (32, 1) => blend::<T, 32>(to, from, bits),
+            (32, 2) => blend::<T, 16>(to, from, bits),
+            (32, 4) => blend::<T, 8>(to, from, bits),
+            (32, _) => blend::<T, 4>(to, from, bits),
+            _ => {
+                for (i, (to, from)) in to.chunks_mut(T::SIZE).zip(from.chunks(T::SIZE)).enumerate() {
+                    if bits >> i & 1 != 0 {
+                        T::read(from).write(to);
+                    }
+                }
+            }
+        }
     }
 }
 

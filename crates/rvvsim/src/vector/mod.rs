@@ -29,12 +29,14 @@ mod memory;
 mod permute;
 mod policy;
 mod reduction;
+mod registers;
 mod reserved;
 mod segment;
 
 pub use config::{next_vtype, supported};
 pub use footprint::{Footprint, footprint};
 pub use policy::Policy;
+pub use registers::Registers;
 pub use reserved::reserved_encoding;
 
 use crate::Hart;
@@ -52,7 +54,7 @@ use rvv_isa::{Class, Field, Inst, Sew, Vtype};
 pub struct VectorState {
     /// The 32 registers, VLEN/8 bytes each, one after the other: a register group is a slice. A little slack
     /// comes after the last; see [`VectorState::register`].
-    pub regs: Vec<u8>,
+    pub regs: Registers,
     /// VLEN in bytes.
     pub vlenb: usize,
     /// Vector length.
@@ -65,8 +67,8 @@ pub struct VectorState {
     pub vxrm: u8,
     /// Fixed-point saturation flag.
     pub vxsat: bool,
-    /// The scalars in the places for them after the last register, as often as eight bytes hold them.
-    scalars: [u64; lanes::SCALARS],
+    /// What chooses between elements of 8 to 64 bits, on this host.
+    choosers: [Ready; 4],
     /// The coins of the random tail policy.
     tail_coins: Coins,
     /// The coins of the random mask policy.
@@ -79,14 +81,14 @@ impl VectorState {
     pub fn new(config: &Config) -> Self {
         let vlenb = config.vlen as usize / 8;
         VectorState {
-            regs: vec![0; 32 * vlenb + lanes::SLACK],
+            regs: Registers::new(32 * vlenb, lanes::SLACK),
             vlenb,
             vl: 0,
             vtype: Vtype::VILL,
             vstart: 0,
             vxrm: 0,
             vxsat: false,
-            scalars: [0; lanes::SCALARS],
+            choosers: VectorState::choosers(),
             tail_coins: Coins::new(config.tail),
             mask_coins: Coins::new(config.mask),
         }
@@ -118,16 +120,21 @@ pub struct VInst {
     ready: Ready,
     /// How its elements are computed.
     work: &'static Work,
+    /// VLMAX is 64 or less, and if `vl` is VLMAX there are only whole blocks, no tail that has to be treated, and no
+    /// inactive elements either.
+    small: bool,
     /// How it can be run if `vl` is VLMAX, or of loads and stores whatever `vl` is.
     quick: Quick,
     /// Floating-point: the `frm` up to which the kernel may be used.
     quick_frm: u8,
     /// The bytes of an element of memory, as a power of two.
     shift: u8,
-    /// Which of the places for scalars is its own: see [`body::put_scalar`].
-    scalar_slot: u8,
+    /// What copies between memory and registers, on this host.
+    copier: lanes::Copier,
     /// The bits of a scalar operand that count.
     scalar_mask: u64,
+    /// How often it fits in eight bytes: a one at the foot of each.
+    scalar_splat: u64,
     /// Where the register group `vd` (or `vs3`) begins in [`VectorState::regs`].
     pub vd: u32,
     /// Where `vs1` begins.
@@ -163,9 +170,9 @@ pub(crate) enum Quick {
     Float,
     /// The same with a scalar operand: [`VInst::run_float_scalar`].
     FloatScalar,
-    /// A copy from memory: [`VInst::run_load`].
+    /// A copy from memory: [`VInst::load_piece`].
     Load,
-    /// A copy to memory: [`VInst::run_store`].
+    /// A copy to memory: [`VInst::store_piece`].
     Store,
     /// `vsetvli`: [`VInst::run_set_vl`].
     SetVl,
@@ -208,7 +215,7 @@ impl VInst {
             return false;
         }
         hart.vs_dirty = true;
-        let mode = u8::from(!hart.fflags.contains(Flags::NX));
+        let mode = u64::from(!hart.fflags.contains(Flags::NX));
         let done = self.ready.run(&mut hart.v.regs, mode);
         done == u64::from(self.vlmax) || float::go_on(hart, self, done as usize)
     }
@@ -220,14 +227,22 @@ impl VInst {
         self.run_float(hart)
     }
 
+    /// The piece of memory that is all there is to a load or store, and its size.
     #[inline(always)]
-    pub(crate) fn run_load(&self, hart: &mut Hart) -> bool {
-        memory::copy_from_memory(hart, self)
+    pub(crate) fn one_piece(&self, hart: &Hart, access: Access) -> Option<(usize, usize)> {
+        memory::one_piece(hart, self, access)
     }
 
+    /// Loads such a piece.
     #[inline(always)]
-    pub(crate) fn run_store(&self, hart: &mut Hart) -> bool {
-        memory::copy_to_memory(hart, self)
+    pub(crate) fn load_piece(&self, hart: &mut Hart, offset: usize, bytes: usize) {
+        memory::load_piece(hart, self, offset, bytes);
+    }
+
+    /// Stores such a piece.
+    #[inline(always)]
+    pub(crate) fn store_piece(&self, hart: &mut Hart, offset: usize, bytes: usize) {
+        memory::store_piece(hart, self, offset, bytes);
     }
 
     #[inline(always)]
@@ -294,8 +309,8 @@ fn entry(inst: &Inst, sew: Sew) -> Option<Row> {
         Class::VectorFixed => fixed_point::entry(op, sew),
         Class::VectorFloat => float::entry(op, sew),
         Class::VectorReduction => reduction::entry(op, sew),
-        Class::VectorMask => mask::entry(op, sew).map(Row::from),
-        Class::VectorPermute => permute::entry(op, sew).map(Row::from),
+        Class::VectorMask => mask::entry(op, sew),
+        Class::VectorPermute => permute::entry(op, sew),
         Class::VectorCrypto => crypto::entry(op, sew),
         _ => None,
     }
@@ -338,8 +353,14 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
     let tail = Policy::new(vtype.vta || layout.agnostic || shape.tail_agnostic(), config.tail);
     let masked = !inst.vm && !shape.v0_is_operand;
     let bytes = vtype.vlmax(config.vlen) * u32::from(work.sizes[0]);
+    let inactive = Policy::new(vtype.vma || layout.agnostic, config.mask);
     // With `vl` at VLMAX there are only whole blocks, and no tail that has to be treated.
-    let plain = !masked && bytes.is_multiple_of(16) && (bytes == group || tail == Policy::Undisturbed);
+    let whole = bytes.is_multiple_of(16) && (bytes == group || tail == Policy::Undisturbed);
+    let plain = whole && !masked;
+    let small = whole
+        && vtype.vlmax(config.vlen) <= 64
+        && (!masked || inactive == Policy::Undisturbed)
+        && (shape.vd != Eew::Mask || tail == Policy::Undisturbed);
     let vlmax = vtype.vlmax(config.vlen);
     // What is done whatever the mode that frm says, needs only a valid one.
     let quick_frm = match (work.fast, work.rm) {
@@ -366,17 +387,19 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         std::mem::swap(&mut lanes.a, &mut lanes.d);
     }
     let ready = Ready::new(work, lanes, vlmax as usize);
-    let size = work.sizes[2];
+    let scalar_mask = u64::MAX >> (64 - 8 * u32::from(work.sizes[2]));
     Ok(VInst {
         inst: *inst,
         run,
         ready,
         work,
+        small,
         quick,
         quick_frm: quick_frm.unwrap_or(0),
         shift: copies.map_or(0, |(_, shift)| shift),
-        scalar_slot: slot as u8,
-        scalar_mask: u64::MAX >> (64 - 8 * u32::from(size)),
+        copier: lanes::copier(),
+        scalar_mask,
+        scalar_splat: u64::MAX / scalar_mask,
         vd: u32::from(inst.rd) * vlenb,
         vs1: u32::from(inst.rs1) * vlenb,
         vs2: u32::from(inst.rs2) * vlenb,
@@ -385,7 +408,7 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         vtype,
         masked,
         immediate,
-        inactive: Policy::new(vtype.vma || layout.agnostic, config.mask),
+        inactive,
         tail,
     })
 }

@@ -9,6 +9,7 @@ use super::integer::{Vadd, Vand, Vmax, Vmaxu, Vmin, Vminu, Vor, Vsext, Vxor, Vze
 use super::kernels::Pass;
 use super::lanes::{Block, Lanes, PART_A, Step, Work};
 use super::legality::{Eew, Float as FloatOperands, Shape};
+use super::policy::Policy;
 use super::{Entry, Row, VInst};
 use crate::Hart;
 use crate::fp::{self, Flags, Float, RoundingMode};
@@ -55,7 +56,7 @@ fold! {
     Vmax => S::MIN;
 }
 
-/// The answer is the fold of the elements of `a`, each made an `R` first by `X`.
+/// The answer is the fold of the mode, and of the elements of `a`, each made an `R` first by `X`.
 struct Folded<O, X, T, R>(PhantomData<(O, X, T, R)>);
 
 impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T, R> {
@@ -64,12 +65,13 @@ impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T,
     const USES: [bool; 4] = [false, true, false, false];
 
     #[inline(always)]
-    unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
         // SAFETY: the caller's.
         let pass = unsafe { Pass::<Self>::new(regs, lanes, mode) };
         let mut folding = Folding { pass, sums: [O::IDENTITY; 16] };
         T::steps::<_, BETTER>(&mut folding, count);
         let mut sums = folding.sums;
+        sums[0] = O::apply(sums[0], R::from_u64(mode));
         for width in [8, 4, 2, 1] {
             if width < 16 / T::SIZE {
                 for i in 0..width {
@@ -102,14 +104,9 @@ impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Step for Folding<'_, O, X
     }
 }
 
-/// The fold of two.
-fn combine<O: Op2<R, R, R>, R: Element>(a: u64, b: u64, _: u64, _: RoundingMode, _: &mut Flags) -> u64 {
-    O::apply(R::from_u64(a), R::from_u64(b)).to_u64()
-}
-
-/// How to fold; its `slow` folds two.
+/// How to fold.
 const fn folding<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element>(identity: u64) -> Work {
-    Work { slow: combine::<O, R>, identity, ..Work::of::<Folded<O, X, T, R>>() }
+    Work { identity, ..Work::of::<Folded<O, X, T, R>>() }
 }
 
 /// norm:vredsum_vredmaxu_vredmax_vredminu_vredmin_vredand_vredor_vredxor_op, norm:vwredsumu_op, norm:vwredsum_op
@@ -119,14 +116,14 @@ fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
     let vl = vl(v, vi);
     if vl > 0 {
         let [sd, sa, _] = vi.work.sizes.map(usize::from);
-        let combine = |a, b| (vi.work.slow)(a, b, 0, RoundingMode::Rne, &mut Flags::default());
         let mut result = read_element(&v.regs[vi.vs1 as usize..], sd);
         let mut first = 0;
         if !vi.masked {
             first = vl & !((16 >> sa.trailing_zeros()) - 1);
-            if first != 0 {
-                let answer = vi.ready.run_part(&mut v.regs, vi.ready.lanes(), first, 0);
-                result = combine(result, answer);
+            if first == vi.vlmax as usize {
+                result = vi.ready.run(&mut v.regs, result);
+            } else if first != 0 {
+                result = vi.ready.run_part(&mut v.regs, vi.ready.lanes(), first, result);
             }
         }
         let chunk = 64 >> sa.trailing_zeros();
@@ -142,12 +139,14 @@ fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
                 let a = blank(&mut v.regs, from, to, sa, chunk, active, vi.work.identity);
                 let lanes = Lanes { a, ..*vi.ready.lanes() };
                 let count = chunk.min(vl - first);
-                result = combine(result, vi.ready.run_part(&mut v.regs, &lanes, count, 0));
+                result = vi.ready.run_part(&mut v.regs, &lanes, count, result);
             }
             first += chunk;
         }
         write_element(&mut v.regs[vi.vd as usize..], sd, result);
-        v.treat_tail(vi.tail, vi.vd as usize, sd, vi.group as usize, 1);
+        if vi.tail != Policy::Undisturbed {
+            v.treat_tail(vi.tail, vi.vd as usize, sd, vi.group as usize, 1);
+        }
     }
     end(hart);
     Ok(())
