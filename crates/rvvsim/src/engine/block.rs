@@ -5,7 +5,6 @@ use super::uop::Uops;
 use crate::Hart;
 use crate::exec::Handler;
 use crate::trap::Trap;
-use crate::vector::VInst;
 use rvv_isa::Inst;
 use std::cell::Cell;
 
@@ -52,8 +51,6 @@ pub struct Block {
     pub insts: Box<[(u16, Inst)]>,
     /// Scalar handlers.
     pub calls: Box<[Handler]>,
-    /// Vector instructions.
-    pub vectors: Box<[VInst]>,
     /// Faults.
     pub faults: Box<[Trap]>,
     /// How often it ran to its end.

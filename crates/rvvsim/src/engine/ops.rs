@@ -4,7 +4,8 @@
 //! predicted by itself, with no loop in between. The compiler does not promise it, and nothing depends on it: no
 //! more calls are nested than a block has micro-ops, and the last of them returns.
 //!
-//! `unsafe` is the step from one micro-op to the next: [`Uops`](super::uop::Uops) sees to it that there is one.
+//! `unsafe` is the step from one micro-op to the next, and from one to its vector instruction:
+//! [`Uops`](super::uop::Uops) sees to it that there is one.
 
 use super::block::Block;
 use super::uop::{Kind, Uop};
@@ -12,6 +13,7 @@ use crate::Hart;
 use crate::fp;
 use crate::mem::{Access, Scalar};
 use crate::trap::Trap;
+use crate::vector::VInst;
 use std::marker::PhantomData;
 
 /// Runs a micro-op, and those after it.
@@ -59,14 +61,40 @@ impl<'a> At<'a> {
         unsafe { &*self.0 }
     }
 
+    /// The vector instruction of a micro-op for one.
+    #[inline(always)]
+    fn vector(self) -> &'a VInst {
+        &self.vectors(1)[0]
+    }
+
+    /// The vector instructions of so many micro-ops, of which it was counted that they follow one another.
+    #[inline(always)]
+    fn vectors(self, count: usize) -> &'a [VInst] {
+        let u = self.uop();
+        debug_assert!(u.kind().is_vector() && (1..=usize::from(u.idx)).contains(&count));
+        // SAFETY: `Uops` put it there, and keeps it where it is.
+        unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(u.imm as usize), count) }
+    }
+
+    /// Past so many micro-ops, of which it was counted that they can be run together.
+    #[inline(always)]
+    fn past(self, count: usize) -> Self {
+        // SAFETY: none of them ends the block.
+        At(unsafe { self.0.add(count) }, PhantomData)
+    }
+
     /// On to the next micro-op.
     #[inline(always)]
     fn go_on(self, h: &mut Hart, block: &Block) -> End {
         debug_assert!(!self.uop().kind().ends());
-        // SAFETY: only micro-ops whose kind does not end a block call this, and the last one of a block is of a kind
-        // that does.
-        let next = At(unsafe { self.0.add(1) }, PhantomData);
-        (next.uop().op())(h, next, block)
+        // Only micro-ops whose kind does not end a block call this, and the last one of a block is of a kind that does.
+        self.past(1).go(h, block)
+    }
+
+    /// On with this micro-op.
+    #[inline(always)]
+    fn go(self, h: &mut Hart, block: &Block) -> End {
+        (self.uop().op())(h, self, block)
     }
 
     /// Ends the block here, with a trap.
@@ -90,8 +118,7 @@ impl<'a> At<'a> {
 /// Runs a block from its start.
 #[inline(always)]
 pub fn run(h: &mut Hart, block: &Block) -> End {
-    let at = At(block.uops.start(), PhantomData);
-    (at.uop().op())(h, at, block)
+    At(block.uops.start(), PhantomData).go(h, block)
 }
 
 macro_rules! ops {
@@ -203,7 +230,7 @@ fn store_missed(h: &mut Hart, at: At<'_>, block: &Block, size: usize, value: u64
 fn vector(h: &mut Hart, at: At<'_>, block: &Block) -> End {
     let u = at.uop();
     h.retired_in_block = u32::from(u.insn);
-    let vinst = &block.vectors[usize::from(u.idx)];
+    let vinst = at.vector();
     match (vinst.run)(h, vinst) {
         Ok(()) => at.go_on_unless_resync(h, block),
         Err(trap) => at.trap(h, trap),
@@ -213,24 +240,45 @@ fn vector(h: &mut Hart, at: At<'_>, block: &Block) -> End {
 /// A vector instruction with a quick way, which may turn out not to be the one.
 macro_rules! quick {
     ($h:ident, $at:ident, $block:ident, $method:ident) => {{
-        let vinst = &$block.vectors[usize::from($at.uop().idx)];
-        if !vinst.$method($h) {
+        if !$at.vector().$method($h) {
             return vector($h, $at, $block);
         }
         $at.go_on($h, $block)
     }};
 }
 
-/// A load or store that is a copy.
+/// A load or store that is a copy, of 16 bytes mostly; if not, apart, as above.
 macro_rules! piece {
     ($h:ident, $at:ident, $block:ident, $access:ident, $method:ident) => {{
-        let vinst = &$block.vectors[usize::from($at.uop().idx)];
+        #[inline(never)]
+        fn more(h: &mut Hart, at: At<'_>, block: &Block, offset: usize, bytes: usize) -> End {
+            at.vector().$method(h, offset, bytes);
+            at.go_on(h, block)
+        }
+        let vinst = $at.vector();
         match vinst.one_piece($h, Access::$access) {
-            Some((offset, bytes)) => vinst.$method($h, offset, bytes),
+            Some((offset, 16)) => vinst.$method($h, offset, 16),
+            Some((offset, bytes)) => return more($h, $at, $block, offset, bytes),
             None => return vector($h, $at, $block),
         }
         $at.go_on($h, $block)
     }};
+}
+
+/// Several vector instructions that compute elements, in a row: all of them if they are no more than kernels.
+pub fn together(h: &mut Hart, at: At<'_>, block: &Block) -> End {
+    let count = usize::from(at.uop().idx);
+    let vinsts = at.vectors(count);
+    if !vinsts[0].is_whole(h) {
+        return vector(h, at, block);
+    }
+    h.vs_dirty = true;
+    for (i, vinst) in vinsts.iter().enumerate() {
+        if !vinst.run_whole(h) {
+            return vector(h, at.past(i), block);
+        }
+    }
+    at.past(count).go(h, block)
 }
 
 /// Calls the scalar handler of a micro-op.
@@ -346,6 +394,7 @@ mod functions {
         LanesScalar: |h, at, block| { quick!(h, at, block, run_lanes_scalar) };
         FloatLanes: |h, at, block| { quick!(h, at, block, run_float) };
         FloatLanesScalar: |h, at, block| { quick!(h, at, block, run_float_scalar) };
+        Word: |h, at, block| { quick!(h, at, block, run_word) };
         VectorLoad: |h, at, block| { piece!(h, at, block, Load, load_piece) };
         VectorStore: |h, at, block| { piece!(h, at, block, Store, store_piece) };
         SetVl: |h, at, block| { quick!(h, at, block, run_set_vl) };
@@ -353,7 +402,7 @@ mod functions {
         VectorEnd: |h, at, block| {
             let u = at.uop();
             h.retired_in_block = u32::from(u.insn);
-            let vinst = &block.vectors[usize::from(u.idx)];
+            let vinst = at.vector();
             match (vinst.run)(h, vinst) {
                 Ok(()) => {
                     h.pc = block.pc_of(u.insn + 1);

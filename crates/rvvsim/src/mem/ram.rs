@@ -1,6 +1,7 @@
 //! Guest RAM: one lazily filled slab, and which of its lines hold code that has been decoded.
 //!
-//! `unsafe` is in [`Ram::peek`] and [`Ram::poke`], whose plain twins are [`Ram::read`] and [`Ram::write`].
+//! `unsafe` is in [`Ram::peek`] and [`Ram::poke`], whose plain twins are [`Ram::read`] and [`Ram::write`], and in
+//! [`Ram::piece`], which is a part of [`Ram::bytes`].
 
 use super::{PAGE, Scalar};
 use memmap2::{MmapMut, MmapOptions};
@@ -89,6 +90,29 @@ impl Ram {
         Some(())
     }
 
+    /// `len` bytes, a page at most.
+    ///
+    /// # Panics
+    /// If they are not all there.
+    #[inline(always)]
+    #[must_use]
+    pub fn piece(&self, offset: usize, len: usize) -> &[u8] {
+        assert!(len <= PAGE as usize && offset <= self.bytes.len() - len);
+        // SAFETY: RAM is a page at least, so the difference is one, and there are as many bytes after `offset`.
+        unsafe { self.bytes.get_unchecked(offset..offset + len) }
+    }
+
+    /// The same, to write.
+    ///
+    /// # Panics
+    /// If they are not all there.
+    #[inline(always)]
+    pub fn piece_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
+        assert!(len <= PAGE as usize && offset <= self.bytes.len() - len);
+        // SAFETY: as above.
+        unsafe { self.bytes.get_unchecked_mut(offset..offset + len) }
+    }
+
     /// Whether any code was decoded from the page of `offset`.
     #[must_use]
     pub fn has_code(&self, offset: usize) -> bool {
@@ -173,6 +197,15 @@ mod tests {
         let mut ram = Ram::new(8192).unwrap();
         for (i, byte) in ram.bytes_mut().iter_mut().enumerate() {
             *byte = (i * 7 + i / 256) as u8;
+        }
+        for (offset, len) in [(0, 0), (0, 4096), (17, 100), (4096, 4096), (8190, 2), (8192, 0)] {
+            assert_eq!(ram.piece(offset, len), &ram.bytes()[offset..offset + len]);
+            let expected = ram.bytes()[offset..offset + len].to_vec();
+            assert_eq!(ram.piece_mut(offset, len), expected);
+        }
+        for (offset, len) in [(8192, 1), (8000, 193), (usize::MAX, 2), (0, 4097)] {
+            let caught = std::panic::catch_unwind(|| ram.piece(offset, len).len());
+            assert!(caught.is_err(), "{offset} {len}");
         }
         check(&mut ram, 0x81_u8);
         check(&mut ram, 0x8123_u16);

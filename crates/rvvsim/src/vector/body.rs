@@ -222,7 +222,7 @@ fn write_body<K: Kernel, const N: usize>(
     }
 }
 
-/// Puts the scalar operand of an instruction in its place, if it is not there: see [`Lanes::scalar`]. Nothing else is
+/// Puts the scalar operand of an instruction in its place, if it is not there: see [`Lanes::each`]. Nothing else is
 /// ever put there, so the first of the copies tells of all.
 #[inline(always)]
 pub(super) fn put_scalar(v: &mut VectorState, vi: &VInst, scalar: u64) {
@@ -235,7 +235,7 @@ pub(super) fn put_scalar(v: &mut VectorState, vi: &VInst, scalar: u64) {
 
 /// What a kernel is told besides its operands, and wants to see of elements that are not active.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// The number of the first element; and whatever there is: their results are thrown away.
     Pure,
     /// `vxrm`; and zeroes, with which nothing happens.
@@ -255,12 +255,12 @@ pub(super) fn map(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
 
 /// The same for 64 elements or fewer, where only inactive ones may be left as they are.
 #[inline(always)]
-fn map_word(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
+pub(super) fn map_word(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
     let mask = u64::read(&v.regs);
     match kind {
-        Kind::Carry => vi.ready.run(&mut v.regs, mask),
+        Kind::Carry => vi.ready.run_in_mode(&mut v.regs, mask),
         Kind::Effects if vi.masked => map_any(v, vi, kind),
-        Kind::Effects => vi.ready.run(&mut v.regs, u64::from(v.vxrm)),
+        Kind::Effects => vi.ready.run_in_mode(&mut v.regs, u64::from(v.vxrm)),
         Kind::Pure if vi.masked => {
             let lanes = vi.ready.lanes();
             let aside = Lanes { out: 32 * v.vlenb + PART_OUT, ..*lanes };
@@ -268,7 +268,10 @@ fn map_word(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
             v.blend(lanes.out, aside.out, usize::from(vi.work.sizes[0]), mask, vi.vlmax as usize);
             0
         }
-        Kind::Pure => vi.ready.run(&mut v.regs, 0),
+        Kind::Pure => {
+            vi.ready.run(&mut v.regs);
+            0
+        }
     }
 }
 
@@ -322,7 +325,7 @@ fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, from: usize, vl: usize
             if kind == Kind::Effects && !all {
                 part.a = blank(&mut v.regs, part.a, beside + PART_A, sa, chunk, active, 0);
                 part.b = blank(&mut v.regs, part.b, beside + PART_B, sb, chunk, active, 0);
-                part.scalar = false;
+                part.each = !0;
             }
             let mode = match kind {
                 Kind::Pure => first as u64,
@@ -393,14 +396,20 @@ pub(super) fn blank(
 #[inline(always)]
 fn test(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
     if vi.small && !vi.masked && v.vstart == 0 && v.vl == u64::from(vi.vlmax) {
-        let mask = if kind == Kind::Carry { u64::read(&v.regs) } else { 0 };
-        let bits = vi.ready.run(&mut v.regs, mask);
-        let vd = &mut v.regs[vi.vd as usize..];
-        let body = low_bits(vi.vlmax as usize);
-        (u64::read(vd) & !body | bits & body).write(vd);
+        test_word(v, vi, kind);
         return 0;
     }
     test_any(v, vi, kind)
+}
+
+/// The same for 64 elements or fewer, all of them active.
+#[inline(always)]
+pub(super) fn test_word(v: &mut VectorState, vi: &VInst, kind: Kind) {
+    let mask = if kind == Kind::Carry { u64::read(&v.regs) } else { 0 };
+    let bits = vi.ready.run_in_mode(&mut v.regs, mask);
+    let vd = &mut v.regs[vi.vd as usize..];
+    let body = low_bits(vi.vlmax as usize);
+    (u64::read(vd) & !body | bits & body).write(vd);
 }
 
 /// Whatever `vl`, `vstart` and the policies are.

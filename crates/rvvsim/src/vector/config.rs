@@ -59,6 +59,7 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
         quick: if has_plain_avl && config.vl == VlChoice::Max { Quick::SetVl } else { Quick::No },
         quick_frm: 0,
         shift: 0,
+        align: 0,
         copier: lanes::copier(),
         scalar_mask: 0,
         scalar_splat: 0,

@@ -129,19 +129,24 @@ ops! { narrow:
 #[inline(always)]
 fn run(hart: &mut Hart, vi: &VInst) -> Exec {
     if map(&mut hart.v, vi, Kind::Effects) != 0 {
-        hart.v.vxsat = true;
-        log_csr(hart, csr::VXSAT, 1);
+        saturated(hart);
     }
     end(hart);
     Ok(())
 }
 
-fn vv(hart: &mut Hart, vi: &VInst) -> Exec {
+/// An active element was saturated.
+pub(super) fn saturated(hart: &mut Hart) {
+    hart.v.vxsat = true;
+    log_csr(hart, csr::VXSAT, 1);
+}
+
+pub(super) fn vv(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     run(hart, vi)
 }
 
-fn vx(hart: &mut Hart, vi: &VInst) -> Exec {
+pub(super) fn vx(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let scalar = vi.scalar(hart);
     put_scalar(&mut hart.v, vi, scalar);

@@ -230,7 +230,7 @@ impl<'a> Pending<'a> {
         let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
         let beside = 32 * v.vlenb;
         part.a = blank(&mut v.regs, part.a, beside + PART_A, sa, chunk, active, ONES[sa]);
-        if !part.scalar {
+        if !part.is_scalar() {
             part.b = blank(&mut v.regs, part.b, beside + PART_B, sb, chunk, active, ONES[sb]);
         }
         part.d = blank(&mut v.regs, part.d, beside + PART_D, sd, chunk, active, FOURS[sd]);

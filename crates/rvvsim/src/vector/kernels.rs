@@ -10,8 +10,6 @@ use std::marker::PhantomData;
 pub(super) struct Pass<'a, B> {
     regs: *mut u8,
     pub lanes: &'a Lanes,
-    /// All ones, or zero if `b` is a scalar.
-    each: usize,
     pub mode: u64,
     /// What the elements done so far add up to: see [`Kernel`](super::lanes::Kernel).
     pub answer: u64,
@@ -23,8 +21,7 @@ impl<'a, B> Pass<'a, B> {
     /// That of a [`Kernel`](super::lanes::Kernel), for the elements that are read and written by the methods.
     #[inline(always)]
     pub unsafe fn new(regs: *mut u8, lanes: &'a Lanes, mode: u64) -> Self {
-        let each = usize::from(lanes.scalar).wrapping_sub(1);
-        Pass { regs, lanes, each, mode, answer: 0, block: PhantomData }
+        Pass { regs, lanes, mode, answer: 0, block: PhantomData }
     }
 
     /// Elements at a place of the register file.
@@ -45,7 +42,7 @@ impl<'a, B> Pass<'a, B> {
 
     #[inline(always)]
     pub fn b<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
-        self.read(self.lanes.b + (first * T::SIZE & self.each))
+        self.read(self.lanes.b_at(first, T::SIZE))
     }
 
     #[inline(always)]

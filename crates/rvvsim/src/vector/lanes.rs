@@ -43,8 +43,8 @@ pub struct Lanes {
     pub b: usize,
     /// Where the third operand is.
     pub d: usize,
-    /// `b` is one block of a scalar, for all blocks.
-    pub scalar: bool,
+    /// All ones; zero if `b` is one block of a scalar, for all blocks.
+    pub each: usize,
     /// Floating-point: the sign bits to flip, of `a`, `b` and `d`.
     pub negate: [u64; 3],
 }
@@ -53,7 +53,13 @@ impl Lanes {
     /// Where the elements of `b` from `first` are, `size` bytes each.
     #[inline(always)]
     pub fn b_at(&self, first: usize, size: usize) -> usize {
-        if self.scalar { self.b } else { self.b + first * size }
+        self.b + (first * size & self.each)
+    }
+
+    /// Whether `b` is a scalar.
+    #[inline(always)]
+    pub fn is_scalar(&self) -> bool {
+        self.each == 0
     }
 }
 
@@ -231,7 +237,8 @@ impl Work {
 #[inline(always)]
 fn reach(sizes: [u8; 3], uses: [bool; 4], lanes: &Lanes, count: usize) -> usize {
     let [sd, sa, sb] = sizes.map(|size| usize::from(size) * (count + 15));
-    let ends = [lanes.out + sd, lanes.a + sa, lanes.b + if lanes.scalar { 64 } else { sb }, lanes.d + sd];
+    let ends =
+        [lanes.out + sd, lanes.a + sa, lanes.b + if lanes.is_scalar() { 64 } else { sb }, lanes.d + sd];
     ends.into_iter().zip(uses).map(|(end, used)| if used { end } else { 0 }).fold(0, usize::max)
 }
 
@@ -242,6 +249,8 @@ pub struct Ready {
     kernel: Kernel,
     /// All of them.
     count: usize,
+    /// What the kernel is told if nothing else is: the number of the first element, or the size of its table.
+    mode: u64,
     /// The size of the smallest register file it may be run on.
     file: usize,
     /// Where they are.
@@ -256,7 +265,8 @@ impl Ready {
     pub fn new(work: &Work, lanes: Lanes, count: usize) -> Ready {
         let file = reach(work.sizes, work.uses, &lanes, count);
         let (sizes, uses, table) = (work.sizes, work.uses, work.table);
-        Ready { kernel: work.kernels.pick(), count, file, lanes, sizes, uses, table }
+        let mode = if table { count as u64 } else { 0 };
+        Ready { kernel: work.kernels.pick(), count, mode, file, lanes, sizes, uses, table }
     }
 
     /// With another kernel for the same.
@@ -271,13 +281,20 @@ impl Ready {
         &self.lanes
     }
 
-    /// Runs the kernel for all elements.
+    /// Runs the kernel for all elements. It must not be one that needs a mode.
     #[inline(always)]
-    pub fn run(&self, regs: &mut [u8], mode: u64) -> u64 {
+    pub fn run(&self, regs: &mut [u8]) {
         assert!(self.file <= regs.len());
-        let mode = if self.table { self.count as u64 } else { mode };
         // SAFETY: Kernels::pick asked the host, and the register file reaches as far as it should. A table has as many
         // elements as there are at most.
+        unsafe { (self.kernel)(regs.as_mut_ptr(), &self.lanes, self.count, self.mode) };
+    }
+
+    /// The same for one that needs a mode, and has no table.
+    #[inline(always)]
+    pub fn run_in_mode(&self, regs: &mut [u8], mode: u64) -> u64 {
+        assert!(self.file <= regs.len() && !self.table);
+        // SAFETY: as above.
         unsafe { (self.kernel)(regs.as_mut_ptr(), &self.lanes, self.count, mode) }
     }
 
@@ -285,10 +302,11 @@ impl Ready {
     #[inline(always)]
     pub fn run_part(&self, regs: &mut [u8], lanes: &Lanes, count: usize, mode: u64) -> u64 {
         assert!(reach(self.sizes, self.uses, lanes, count) <= regs.len());
+        let mut mode = mode;
         if self.table {
             assert!(lanes.a == self.lanes.a && self.file <= regs.len());
+            mode = self.mode;
         }
-        let mode = if self.table { self.count as u64 } else { mode };
         // SAFETY: as above.
         unsafe { (self.kernel)(regs.as_mut_ptr(), lanes, count, mode) }
     }

@@ -67,7 +67,7 @@ fn works(classes: &[Class]) -> Vec<(String, &'static Work)> {
 
 /// The kernels that this host can run.
 fn kernels(work: &Work) -> [Ready; 2] {
-    let best = Ready::new(work, LANES, 0);
+    let best = Ready::new(work, LANES, 16);
     [best.with(work.kernels.plain()), best]
 }
 
@@ -81,7 +81,7 @@ const B: usize = 512;
 const D: usize = 1024;
 const OUT: usize = 1536;
 
-const LANES: Lanes = Lanes { out: OUT, a: A, b: B, d: D, scalar: false, negate: [0; 3] };
+const LANES: Lanes = Lanes { out: OUT, a: A, b: B, d: D, each: !0, negate: [0; 3] };
 
 fn fill(bytes: &mut [u8], size: usize, value: u64) {
     for element in bytes.chunks_exact_mut(size) {
@@ -168,6 +168,8 @@ fn kernels_do_the_same_on_every_host() {
         Class::VectorReduction,
         Class::VectorCrypto,
         Class::VectorFloat,
+        Class::VectorMask,
+        Class::VectorPermute,
     ];
     for (name, work) in works(&classes).into_iter().filter(|(_, work)| !work.is_float) {
         for round in 0..60 {
@@ -188,7 +190,7 @@ fn kernels_do_the_same_on_every_host() {
                 fill(&mut regs[B..D], usize::from(work.sizes[2]), random.next());
             }
             let count = [4, 16, 64][round % 3].min(64 / usize::from(work.sizes[0]));
-            let (lanes, mode) = (Lanes { scalar, ..LANES }, random.next());
+            let (lanes, mode) = (Lanes { each: if scalar { 0 } else { !0 }, ..LANES }, random.next());
             let mut answers = kernels(work).into_iter().map(|kernel| {
                 let mut regs = regs.clone();
                 let answer = kernel.run_part(&mut regs, &lanes, count, mode);

@@ -206,14 +206,22 @@ fn load_remembered<T: Element, A: Addresses>(
         let to = vi.vd as usize + i * T::SIZE;
         let mut values: [T; SEVERAL] = read_lanes(&hart.v.regs[to..][..SEVERAL * T::SIZE]);
         let mut done = 0;
-        while done < n {
-            if active >> done & 1 != 0 {
-                match hart.load_remembered(at[done]) {
-                    Some(value) => values[done] = value,
-                    None => break,
-                }
+        if active == low_bits(SEVERAL) {
+            for (value, at) in values.iter_mut().zip(at) {
+                let Some(loaded) = hart.load_remembered(at) else { break };
+                *value = loaded;
+                done += 1;
             }
-            done += 1;
+        } else {
+            while done < n {
+                if active >> done & 1 != 0 {
+                    match hart.load_remembered(at[done]) {
+                        Some(value) => values[done] = value,
+                        None => break,
+                    }
+                }
+                done += 1;
+            }
         }
         // Those that were not loaded are written back as they were.
         write_lanes(&mut hart.v.regs[to..][..SEVERAL * T::SIZE], &values);
@@ -436,7 +444,7 @@ pub(super) fn one_piece(hart: &Hart, vi: &VInst, access: Access) -> Option<(usiz
     let va = hart.x[vi.inst.rs1];
     let bytes = vl(&hart.v, vi) << (vi.shift & 3);
     // An address that is not aligned for its elements misses here, and is looked at with more care.
-    let offset = hart.tlb.lookup(va, 1 << (vi.shift & 3), access)?;
+    let offset = hart.tlb.lookup_any(va, vi.align, access)?;
     (hart.v.vstart == 0 && va % PAGE + bytes as u64 <= PAGE).then_some((offset, bytes))
 }
 
@@ -444,7 +452,7 @@ pub(super) fn one_piece(hart: &Hart, vi: &VInst, access: Access) -> Option<(usiz
 #[inline(always)]
 pub(super) fn load_piece(hart: &mut Hart, vi: &VInst, offset: usize, bytes: usize) {
     let to = &mut hart.v.regs[vi.vd as usize..][..bytes];
-    copy(vi.copier, to, &hart.ram.bytes()[offset..offset + bytes]);
+    copy(vi.copier, to, hart.ram.piece(offset, bytes));
     hart.vs_dirty = true;
 }
 
@@ -452,7 +460,7 @@ pub(super) fn load_piece(hart: &mut Hart, vi: &VInst, offset: usize, bytes: usiz
 #[inline(always)]
 pub(super) fn store_piece(hart: &mut Hart, vi: &VInst, offset: usize, bytes: usize) {
     let from = &hart.v.regs[vi.vd as usize..][..bytes];
-    copy(vi.copier, &mut hart.ram.bytes_mut()[offset..offset + bytes], from);
+    copy(vi.copier, hart.ram.piece_mut(offset, bytes), from);
     hart.vs_dirty = true;
 }
 

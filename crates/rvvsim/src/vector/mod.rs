@@ -17,6 +17,8 @@ mod element;
 mod fixed_point;
 mod float;
 mod float_lanes;
+#[cfg(target_arch = "x86_64")]
+mod float_simd;
 mod footprint;
 mod integer;
 mod kernels;
@@ -26,8 +28,10 @@ mod lanes_tests;
 mod legality;
 mod mask;
 mod memory;
+mod numbers;
 mod permute;
 mod policy;
+mod quick;
 mod reduction;
 mod registers;
 mod reserved;
@@ -36,17 +40,17 @@ mod segment;
 pub use config::{next_vtype, supported};
 pub use footprint::{Footprint, footprint};
 pub use policy::Policy;
+pub(crate) use quick::Quick;
 pub use registers::Registers;
 pub use reserved::reserved_encoding;
 
 use crate::Hart;
 use crate::config::Config;
-use crate::fp::{Flags, RoundingMode};
-use crate::mem::Access;
 use crate::trap::{Exec, Trap};
-use lanes::{Fast, Lanes, Ready, SCALAR, Work};
+use lanes::{Lanes, Ready, SCALAR, Work};
 use legality::{Eew, Shape};
 use policy::Coins;
+use quick::Circumstances;
 use rvv_isa::{Class, Field, Inst, Sew, Vtype};
 
 /// Vector registers and CSRs.
@@ -129,6 +133,8 @@ pub struct VInst {
     quick_frm: u8,
     /// The bytes of an element of memory, as a power of two.
     shift: u8,
+    /// One less than those bytes.
+    align: u64,
     /// What copies between memory and registers, on this host.
     copier: lanes::Copier,
     /// The bits of a scalar operand that count.
@@ -157,99 +163,7 @@ pub struct VInst {
     pub tail: Policy,
 }
 
-/// How an instruction can be run that has nothing to do but to call its kernel, or to copy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Quick {
-    /// It has.
-    No,
-    /// A kernel, with registers for operands: [`VInst::run_lanes`].
-    Lanes,
-    /// A kernel, with a scalar operand: [`VInst::run_lanes_scalar`].
-    LanesScalar,
-    /// A floating-point kernel: [`VInst::run_float`].
-    Float,
-    /// The same with a scalar operand: [`VInst::run_float_scalar`].
-    FloatScalar,
-    /// A copy from memory: [`VInst::load_piece`].
-    Load,
-    /// A copy to memory: [`VInst::store_piece`].
-    Store,
-    /// `vsetvli`: [`VInst::run_set_vl`].
-    SetVl,
-}
-
-/// The quick ways. They do all there is to an instruction, or nothing and answer false; then there is more to it than
-/// they can do.
 impl VInst {
-    /// Which of them there is.
-    pub(crate) fn quick(&self) -> Quick {
-        self.quick
-    }
-
-    /// Whether `vl` is VLMAX, and `vstart` is 0.
-    #[inline(always)]
-    fn is_whole(&self, hart: &Hart) -> bool {
-        hart.v.vl == u64::from(self.vlmax) && hart.v.vstart == 0
-    }
-
-    #[inline(always)]
-    pub(crate) fn run_lanes(&self, hart: &mut Hart) -> bool {
-        if !self.is_whole(hart) {
-            return false;
-        }
-        hart.vs_dirty = true;
-        self.ready.run(&mut hart.v.regs, 0);
-        true
-    }
-
-    #[inline(always)]
-    pub(crate) fn run_lanes_scalar(&self, hart: &mut Hart) -> bool {
-        let scalar = self.scalar(hart);
-        body::put_scalar(&mut hart.v, self, scalar);
-        self.run_lanes(hart)
-    }
-
-    #[inline(always)]
-    pub(crate) fn run_float(&self, hart: &mut Hart) -> bool {
-        if !self.is_whole(hart) || hart.frm > self.quick_frm {
-            return false;
-        }
-        hart.vs_dirty = true;
-        let mode = u64::from(!hart.fflags.contains(Flags::NX));
-        let done = self.ready.run(&mut hart.v.regs, mode);
-        done == u64::from(self.vlmax) || float::go_on(hart, self, done as usize)
-    }
-
-    #[inline(always)]
-    pub(crate) fn run_float_scalar(&self, hart: &mut Hart) -> bool {
-        let scalar = float::scalar(hart, self);
-        body::put_scalar(&mut hart.v, self, scalar);
-        self.run_float(hart)
-    }
-
-    /// The piece of memory that is all there is to a load or store, and its size.
-    #[inline(always)]
-    pub(crate) fn one_piece(&self, hart: &Hart, access: Access) -> Option<(usize, usize)> {
-        memory::one_piece(hart, self, access)
-    }
-
-    /// Loads such a piece.
-    #[inline(always)]
-    pub(crate) fn load_piece(&self, hart: &mut Hart, offset: usize, bytes: usize) {
-        memory::load_piece(hart, self, offset, bytes);
-    }
-
-    /// Stores such a piece.
-    #[inline(always)]
-    pub(crate) fn store_piece(&self, hart: &mut Hart, offset: usize, bytes: usize) {
-        memory::store_piece(hart, self, offset, bytes);
-    }
-
-    #[inline(always)]
-    pub(crate) fn run_set_vl(&self, hart: &mut Hart) -> bool {
-        config::set_to_least(hart, self)
-    }
-
     /// The integer scalar operand: `x[rs1]` or the immediate.
     #[inline(always)]
     fn scalar(&self, hart: &Hart) -> u64 {
@@ -290,7 +204,7 @@ impl From<Entry> for Row {
 }
 
 /// For instructions that have no kernel for their elements.
-const NO_LANES: Lanes = Lanes { out: 0, a: 0, b: 0, d: 0, scalar: false, negate: [0; 3] };
+const NO_LANES: Lanes = Lanes { out: 0, a: 0, b: 0, d: 0, each: !0, negate: [0; 3] };
 
 /// For instructions that have no kernel for their elements.
 static NO_WORK: Work = Work::of::<kernels::Map1<integer::Vzext, u8, u8>>();
@@ -346,7 +260,7 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         }),
         b: if scalar { 32 * vlenb as usize + SCALAR + 64 * slot } else { registers(inst.rs1) },
         d: registers(inst.rd),
-        scalar,
+        each: if scalar { 0 } else { !0 },
         negate: [sign(0, 1), sign(1, 2), sign(2, 0)],
     };
     let group = layout.vd_registers * vlenb;
@@ -362,27 +276,8 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         && (!masked || inactive == Policy::Undisturbed)
         && (shape.vd != Eew::Mask || tail == Policy::Undisturbed);
     let vlmax = vtype.vlmax(config.vlen);
-    // What is done whatever the mode that frm says, needs only a valid one.
-    let quick_frm = match (work.fast, work.rm) {
-        (Fast::Always, _) => Some(4),
-        (Fast::In(mode), Some(rm)) if mode == rm => Some(4),
-        (Fast::In(RoundingMode::Rne), None) => Some(0),
-        _ => None,
-    };
     let copies = memory::copies(inst.op);
-    let one = !masked && inst.nf == 0;
-    let is = |other: Run| std::ptr::fn_addr_eq(run, other);
-    let quick = match () {
-        () if is(body::vv) && plain => Quick::Lanes,
-        () if is(body::vx) && plain => Quick::LanesScalar,
-        () if is(float::fvv) && plain && quick_frm.is_some() => Quick::Float,
-        () if is(float::fvf) && plain && quick_frm.is_some() => Quick::FloatScalar,
-        () => match copies {
-            Some((Access::Load, _)) if one && tail == Policy::Undisturbed => Quick::Load,
-            Some((Access::Store, _)) if one => Quick::Store,
-            _ => Quick::No,
-        },
-    };
+    let quick = Circumstances { run, vlmax, shape: &shape, work, masked, plain, small, tail }.quick(inst);
     if work.swap {
         std::mem::swap(&mut lanes.a, &mut lanes.d);
     }
@@ -395,8 +290,9 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         work,
         small,
         quick,
-        quick_frm: quick_frm.unwrap_or(0),
+        quick_frm: quick::highest_frm(work).unwrap_or(0),
         shift: copies.map_or(0, |(_, shift)| shift),
+        align: (1 << copies.map_or(0, |(_, shift)| shift)) - 1,
         copier: lanes::copier(),
         scalar_mask,
         scalar_splat: u64::MAX / scalar_mask,

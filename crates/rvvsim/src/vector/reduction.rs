@@ -10,7 +10,7 @@ use super::kernels::Pass;
 use super::lanes::{Block, Lanes, PART_A, Step, Work};
 use super::legality::{Eew, Float as FloatOperands, Shape};
 use super::policy::Policy;
-use super::{Entry, Row, VInst};
+use super::{Entry, Row, VInst, VectorState};
 use crate::Hart;
 use crate::fp::{self, Flags, Float, RoundingMode};
 use crate::trap::Exec;
@@ -110,7 +110,7 @@ const fn folding<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element>(identity: u64
 }
 
 /// norm:vredsum_vredmaxu_vredmax_vredminu_vredmin_vredand_vredor_vredxor_op, norm:vwredsumu_op, norm:vwredsum_op
-fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
+pub(super) fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let v = &mut hart.v;
     let vl = vl(v, vi);
@@ -121,7 +121,7 @@ fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
         if !vi.masked {
             first = vl & !((16 >> sa.trailing_zeros()) - 1);
             if first == vi.vlmax as usize {
-                result = vi.ready.run(&mut v.regs, result);
+                result = vi.ready.run_in_mode(&mut v.regs, result);
             } else if first != 0 {
                 result = vi.ready.run_part(&mut v.regs, vi.ready.lanes(), first, result);
             }
@@ -150,6 +150,15 @@ fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
     }
     end(hart);
     Ok(())
+}
+
+/// The same of all elements, with no tail to treat.
+#[inline(always)]
+pub(super) fn reduce_whole(v: &mut VectorState, vi: &VInst) {
+    let size = usize::from(vi.work.sizes[0]);
+    let first = read_element(&v.regs[vi.vs1 as usize..], size);
+    let result = vi.ready.run_in_mode(&mut v.regs, first);
+    write_element(&mut v.regs[vi.vd as usize..], size, result);
 }
 
 /// A floating-point reduction in element order, from the scalar; of no active element, the scalar as it is.

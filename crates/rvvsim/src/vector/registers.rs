@@ -16,12 +16,15 @@ struct Line([u8; 64]);
 pub struct Registers {
     lines: Box<[Line]>,
     registers: usize,
+    /// The bytes of all lines.
+    bytes: usize,
 }
 
 impl Registers {
     /// Zeroes: so many bytes of registers, and as many more at least.
     pub(super) fn new(registers: usize, more: usize) -> Registers {
-        Registers { lines: vec![Line([0; 64]); (registers + more).div_ceil(64)].into(), registers }
+        let lines = (registers + more).div_ceil(64);
+        Registers { lines: vec![Line([0; 64]); lines].into(), registers, bytes: 64 * lines }
     }
 }
 
@@ -36,8 +39,8 @@ impl Deref for Registers {
     type Target = [u8];
     #[inline(always)]
     fn deref(&self) -> &[u8] {
-        // SAFETY: a line is 64 bytes, with no padding.
-        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), 64 * self.lines.len()) }
+        // SAFETY: a line is 64 bytes, with no padding, and `bytes` was counted when the lines were made.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.bytes) }
     }
 }
 
@@ -45,7 +48,7 @@ impl DerefMut for Registers {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), 64 * self.lines.len()) }
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.bytes) }
     }
 }
 
