@@ -326,8 +326,11 @@ impl Ready {
     }
 }
 
-/// Copies between slices of the same length.
-pub type Copier = unsafe fn(&mut [u8], &[u8]);
+/// Copies so many bytes.
+///
+/// # Safety
+/// That of [`std::ptr::copy_nonoverlapping`], and the host must have what it was compiled for: see [`copier`].
+pub type Copier = unsafe fn(*mut u8, *const u8, usize);
 
 /// What copies best on this host: in pieces as large as kernels read and write them. What was written in smaller ones
 /// than it is read again is not passed on by the host, but waited for.
@@ -336,45 +339,51 @@ pub fn copier() -> Copier {
     if std::arch::is_x86_feature_detected!("avx2") {
         return copy_avx2;
     }
-    <[u8]>::copy_from_slice
+    |to, from, bytes| {
+        // SAFETY: the caller's.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) }
+    }
 }
 
 /// Sizes of small register groups take a few instructions. (Written as copies of slices, they are made calls.)
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn copy_avx2(to: &mut [u8], from: &[u8]) {
+unsafe fn copy_avx2(to: *mut u8, from: *const u8, bytes: usize) {
     use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_storeu_si256};
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn pieces<const N: usize>(to: &mut [u8], from: &[u8]) {
-        assert!(to.len() >= 32 * N && from.len() >= 32 * N);
+    unsafe fn pieces<const N: usize>(to: *mut u8, from: *const u8) {
         // SAFETY: there are N times 32 bytes in both.
         unsafe {
             let from: [__m256i; N] =
-                std::array::from_fn(|i| _mm256_loadu_si256(from.as_ptr().cast::<__m256i>().add(i)));
+                std::array::from_fn(|i| _mm256_loadu_si256(from.cast::<__m256i>().add(i)));
             for (i, piece) in from.into_iter().enumerate() {
-                _mm256_storeu_si256(to.as_mut_ptr().cast::<__m256i>().add(i), piece);
+                _mm256_storeu_si256(to.cast::<__m256i>().add(i), piece);
             }
         }
     }
-    assert_eq!(to.len(), from.len());
-    match to.len() {
-        32 => pieces::<1>(to, from),
-        64 => pieces::<2>(to, from),
-        128 => pieces::<4>(to, from),
-        _ => to.copy_from_slice(from),
+    // SAFETY: the caller's.
+    unsafe {
+        match bytes {
+            64 => pieces::<2>(to, from),
+            32 => pieces::<1>(to, from),
+            128 => pieces::<4>(to, from),
+            _ => std::ptr::copy_nonoverlapping(from, to, bytes),
+        }
     }
 }
 
-/// Copies with what [`copier`] chose.
+/// Copies between slices of the same length, with what [`copier`] chose; 16 bytes with nothing.
 #[inline(always)]
 pub fn copy(copier: Copier, to: &mut [u8], from: &[u8]) {
+    assert!(to.len() == from.len());
     if let (Ok(to), Ok(from)) = (<&mut [u8; 16]>::try_from(&mut *to), <&[u8; 16]>::try_from(from)) {
         *to = *from;
         return;
     }
-    // SAFETY: `copier` asked the host; VInst has no other way to get one.
-    unsafe { copier(to, from) };
+    // SAFETY: they are slices of one length, which cannot overlap. `copier` asked the host; VInst has no other way to
+    // get one.
+    unsafe { copier(to.as_mut_ptr(), from.as_ptr(), to.len()) };
 }
 
 /// Copies those of up to 64 elements whose bits are set, between memory and registers.

@@ -211,6 +211,8 @@ impl Job {
                 return cannot_run(&format!("cannot write the profile to {}: {e}", path.display()));
             }
         }
+        // The process ends now, and the kernel takes back all of it at once.
+        std::mem::forget(machine);
         code
     }
 
