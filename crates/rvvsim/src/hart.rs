@@ -187,6 +187,9 @@ impl Hart {
     /// thought, teaches the TLB.
     fn translate_and_remember(&mut self, va: u64, len: usize, access: Access) -> Exec<Target> {
         let target = self.translate(va, access)?;
+        if let (Target::Ram(offset), Access::Store) = (target, access) {
+            self.ram.mark_written(offset);
+        }
         match target {
             Target::Ram(offset) if !self.is_split_by_pmp(offset) => {
                 let delicate =

@@ -3,7 +3,7 @@
 mod ram;
 mod tlb;
 
-pub use ram::Ram;
+pub use ram::{Ram, Saved};
 pub use tlb::{PAGE, Tlb};
 
 /// What an access wants to do; picks the TLB and the permission bit.

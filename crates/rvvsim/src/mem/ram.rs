@@ -12,6 +12,10 @@ const LINE: usize = 64;
 /// The bytes of the largest value.
 const ENOUGH: usize = 8;
 
+/// What RAM was: the numbers and bytes of the pages that were not zeroes, in order.
+#[derive(Clone, Default)]
+pub struct Saved(Vec<(usize, Box<[u8]>)>);
+
 /// Guest RAM. Addresses here are offsets from its start; what they mean to the guest is the business
 /// of the translation that produced them.
 pub struct Ram {
@@ -21,6 +25,8 @@ pub struct Ram {
     code: Vec<u64>,
     /// Byte ranges of code that stores have hit and the engine has not yet forgotten.
     stale: Vec<(usize, usize)>,
+    /// A bit for each page that may hold something else than zeroes, as long as it has to be.
+    written: Vec<u64>,
 }
 
 impl Ram {
@@ -32,7 +38,7 @@ impl Ram {
         let size = usize::try_from(size.max(1).next_multiple_of(PAGE))
             .map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
         let bytes = MmapOptions::new().len(size).no_reserve_swap().map_anon()?;
-        Ok(Ram { bytes, code: Vec::new(), stale: Vec::new() })
+        Ok(Ram { bytes, code: Vec::new(), stale: Vec::new(), written: Vec::new() })
     }
 
     /// Bytes of RAM.
@@ -49,7 +55,8 @@ impl Ram {
         &self.bytes
     }
 
-    /// All of it, to write. Writers over decoded code call [`Ram::note_write`] as well.
+    /// All of it, to write. Writers over decoded code call [`Ram::note_write`] as well, and [`Ram::mark_written`] if
+    /// they are to be seen by [`Ram::save`].
     #[inline(always)]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
@@ -65,7 +72,54 @@ impl Ram {
     /// Writes a little-endian value; `None` past the end.
     #[inline(always)]
     pub fn write<T: Scalar>(&mut self, offset: usize, value: T) -> Option<()> {
-        value.put(&mut self.bytes, offset)
+        value.put(&mut self.bytes, offset)?;
+        self.mark_written(offset);
+        self.mark_written(offset + T::SIZE - 1);
+        Some(())
+    }
+
+    /// Says that the page of `offset` is, or will be, written to.
+    pub fn mark_written(&mut self, offset: usize) {
+        let page = offset / PAGE as usize;
+        if self.written.len() <= page / 64 {
+            self.written.resize(page / 64 + 1, 0);
+        }
+        self.written[page / 64] |= 1 << (page % 64);
+    }
+
+    /// The pages that may hold something else than zeroes.
+    fn written_pages(&self) -> Vec<usize> {
+        let bits = |(i, word): (usize, &u64)| {
+            let word = *word;
+            (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| 64 * i + bit)
+        };
+        self.written.iter().enumerate().flat_map(bits).collect()
+    }
+
+    /// A copy of what is not zeroes.
+    #[must_use]
+    pub fn save(&self) -> Saved {
+        let page = |page: usize| (page, self.piece(page * PAGE as usize, PAGE as usize).into());
+        Saved(self.written_pages().into_iter().map(page).collect())
+    }
+
+    /// Makes it what it was when it was saved; all zeroes, if that was never. Code that is no longer there is said to
+    /// be written over.
+    pub fn restore(&mut self, saved: &Saved) {
+        let zeroes = [0; PAGE as usize];
+        // All of them are among the written ones then, even if it was another RAM that was saved.
+        for (page, _) in &saved.0 {
+            self.mark_written(page * PAGE as usize);
+        }
+        let mut saved = saved.0.iter().peekable();
+        for page in self.written_pages() {
+            let old = saved.next_if(|(number, _)| *number == page).map_or(&zeroes[..], |(_, bytes)| bytes);
+            let offset = page * PAGE as usize;
+            if self.piece(offset, PAGE as usize) != old {
+                self.note_write(offset, PAGE as usize);
+                self.piece_mut(offset, PAGE as usize).copy_from_slice(old);
+            }
+        }
     }
 
     /// As [`Ram::read`], but `None` for the last few bytes, too: one comparison is enough to tell.

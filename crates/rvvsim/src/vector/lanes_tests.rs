@@ -1,7 +1,8 @@
 //! Every kernel against its plain twin: floating-point ones against the exact computation of one element, all
 //! others as compiled for a better host against the same as compiled for any.
 
-use super::lanes::{Fast, Lanes, PART_OUT, Ready, SLACK, Work};
+use super::element::Element;
+use super::lanes::{Fast, Lanes, PART_OUT, Ready, SLACK, Work, copier, copy, copy_chosen};
 use super::policy::mix;
 use super::{Row, entry};
 use crate::fp::{Flags, RoundingMode};
@@ -9,20 +10,20 @@ use rvv_isa::{Class, Inst, Op, Sew};
 
 const SEWS: [Sew; 4] = [Sew::E8, Sew::E16, Sew::E32, Sew::E64];
 
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
 
     /// Bits that are a number worth trying, of `size` bytes.
-    fn number(&mut self, size: usize) -> u64 {
+    pub fn number(&mut self, size: usize) -> u64 {
         let (sig, exp) = match size {
             1 => return self.next() & 0xff,
             2 => (10, 5),
@@ -201,4 +202,41 @@ fn kernels_do_the_same_on_every_host() {
             assert!(plain.1[OUT + PART_OUT..] == regs[OUT + PART_OUT..], "{name} wrote where it should not");
         }
     }
+}
+
+#[test]
+fn copies_are_copies() {
+    let mut random = Random(3);
+    let from: Vec<u8> = (0..600).map(|_| random.next() as u8).collect();
+    for len in (0..300).chain([512, 600]) {
+        let mut to = vec![0xee; 600];
+        copy(copier(), &mut to[..len], &from[..len]);
+        assert!(to[..len] == from[..len] && to[len..].iter().all(|&byte| byte == 0xee), "{len}");
+    }
+}
+
+#[test]
+fn what_is_chosen_is_copied_and_nothing_else() {
+    fn check<T: Element>(random: &mut Random) {
+        for count in 0..=64 {
+            let from: Vec<u8> = (0..count * T::SIZE).map(|_| random.next() as u8).collect();
+            let before: Vec<u8> = (0..count * T::SIZE).map(|_| random.next() as u8).collect();
+            let bits = [0, !0, random.next(), random.next() & random.next()][count % 4];
+            let mut to = before.clone();
+            copy_chosen::<T>(&mut to, &from, bits);
+            for i in 0..count {
+                let expected = if bits >> i & 1 != 0 { &from } else { &before };
+                assert_eq!(
+                    to[i * T::SIZE..][..T::SIZE],
+                    expected[i * T::SIZE..][..T::SIZE],
+                    "{count} {bits:#x} {i}"
+                );
+            }
+        }
+    }
+    let mut random = Random(4);
+    check::<u8>(&mut random);
+    check::<u16>(&mut random);
+    check::<u32>(&mut random);
+    check::<u64>(&mut random);
 }

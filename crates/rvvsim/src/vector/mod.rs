@@ -32,6 +32,8 @@ mod numbers;
 mod permute;
 mod policy;
 mod quick;
+#[cfg(test)]
+mod quick_tests;
 mod reduction;
 mod registers;
 mod reserved;
