@@ -13,11 +13,14 @@ use crate::Hart;
 use crate::fp;
 use crate::mem::{Access, Scalar};
 use crate::trap::Trap;
-use crate::vector::VInst;
+use crate::vector::{VInst, simd};
 use std::marker::PhantomData;
 
 /// Runs a micro-op, and those after it.
-pub type Op = fn(&mut Hart, At<'_>, &Block) -> End;
+///
+/// # Safety
+/// The host must have what it was compiled for: see [`of`].
+pub type Op = unsafe fn(&mut Hart, At<'_>, &Block) -> End;
 
 /// How a block ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,7 +97,8 @@ impl<'a> At<'a> {
     /// On with this micro-op.
     #[inline(always)]
     fn go(self, h: &mut Hart, block: &Block) -> End {
-        (self.uop().op())(h, self, block)
+        // SAFETY: `of` asked the host, and a micro-op has no other way to get one.
+        unsafe { (self.uop().op())(h, self, block) }
     }
 
     /// Ends the block here, with a trap.
@@ -124,7 +128,7 @@ pub fn run(h: &mut Hart, block: &Block) -> End {
 macro_rules! ops {
     ($($kind:ident: $($how:ident)? $(|$h:ident, $at:ident, $block:ident| $body:block)?
        $([$a:ident, $b:ident, $imm:ident] $value:expr)?;)*) => {
-        /// What runs a kind of micro-op.
+        /// What runs a kind of micro-op on any host.
         pub fn of(kind: Kind) -> Op {
             match kind {
                 $(Kind::$kind => $kind,)*
@@ -247,22 +251,60 @@ macro_rules! quick {
     }};
 }
 
-/// A load or store that is a copy, of 16 bytes mostly; if not, apart, as above.
-macro_rules! piece {
-    ($h:ident, $at:ident, $block:ident, $access:ident, $method:ident) => {{
-        #[inline(never)]
-        fn more(h: &mut Hart, at: At<'_>, block: &Block, offset: usize, bytes: usize) -> End {
-            at.vector().$method(h, offset, bytes);
+/// Loads and stores that are copies: of as many bytes as a few small registers have, in a few instructions, and if they
+/// are more, apart, as above. On a host with AVX2, in pieces as large as kernels read and write them: what was written
+/// in smaller ones than it is read again is not passed on by the host, but waited for.
+macro_rules! pieces {
+    ($($any:ident, $avx2:ident: $access:ident, $method:ident;)*) => {$(
+        /// # Safety
+        /// With `AVX2` the caller must have been compiled for it.
+        #[inline(always)]
+        unsafe fn $any<const AVX2: bool>(h: &mut Hart, at: At<'_>, block: &Block) -> End {
+            #[inline(never)]
+            fn long(h: &mut Hart, at: At<'_>, block: &Block, offset: usize, bytes: usize) -> End {
+                at.vector().$method(h, offset, bytes, |to, from| to.copy_from_slice(from));
+                at.go_on(h, block)
+            }
+            #[inline(always)]
+            unsafe fn few<const AVX2: bool, const N: usize>(h: &mut Hart, at: At<'_>, offset: usize) {
+                // SAFETY: the caller's.
+                at.vector().$method(h, offset, N, |to, from| unsafe { simd::copy::<AVX2, N>(to, from) });
+            }
+            // SAFETY: the caller's.
+            unsafe {
+                match at.vector().one_piece(h, Access::$access) {
+                    Some((offset, _)) if at.vector().moves_16_bytes(h) => few::<AVX2, 16>(h, at, offset),
+                    Some((offset, 32)) => few::<AVX2, 32>(h, at, offset),
+                    Some((offset, 64)) => few::<AVX2, 64>(h, at, offset),
+                    Some((offset, 128)) => few::<AVX2, 128>(h, at, offset),
+                    Some((offset, bytes)) => return long(h, at, block, offset, bytes),
+                    None => return vector(h, at, block),
+                }
+            }
             at.go_on(h, block)
         }
-        let vinst = $at.vector();
-        match vinst.one_piece($h, Access::$access) {
-            Some((offset, 16)) => vinst.$method($h, offset, 16),
-            Some((offset, bytes)) => return more($h, $at, $block, offset, bytes),
-            None => return vector($h, $at, $block),
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        fn $avx2(h: &mut Hart, at: At<'_>, block: &Block) -> End {
+            // SAFETY: this is.
+            unsafe { $any::<true>(h, at, block) }
         }
-        $at.go_on($h, $block)
-    }};
+    )*};
+}
+
+pieces! {
+    vector_load, vector_load_avx2: Load, load_piece;
+    vector_store, vector_store_avx2: Store, store_piece;
+}
+
+/// What runs a kind of micro-op on this host.
+pub fn of(kind: Kind) -> Op {
+    #[cfg(target_arch = "x86_64")]
+    if matches!(kind, Kind::VectorLoad | Kind::VectorStore) && std::arch::is_x86_feature_detected!("avx2") {
+        return if kind == Kind::VectorLoad { vector_load_avx2 } else { vector_store_avx2 };
+    }
+    functions::of(kind)
 }
 
 /// Several vector instructions that compute elements, in a row: all of them if they are no more than kernels.
@@ -395,8 +437,14 @@ mod functions {
         FloatLanes: |h, at, block| { quick!(h, at, block, run_float) };
         FloatLanesScalar: |h, at, block| { quick!(h, at, block, run_float_scalar) };
         Word: |h, at, block| { quick!(h, at, block, run_word) };
-        VectorLoad: |h, at, block| { piece!(h, at, block, Load, load_piece) };
-        VectorStore: |h, at, block| { piece!(h, at, block, Store, store_piece) };
+        VectorLoad: |h, at, block| {
+            // SAFETY: without AVX2 there is nothing to it.
+            unsafe { vector_load::<false>(h, at, block) }
+        };
+        VectorStore: |h, at, block| {
+            // SAFETY: without AVX2 there is nothing to it.
+            unsafe { vector_store::<false>(h, at, block) }
+        };
         SetVl: |h, at, block| { quick!(h, at, block, run_set_vl) };
         Vector: |h, at, block| { vector(h, at, block) };
         VectorEnd: |h, at, block| {
@@ -432,4 +480,3 @@ mod functions {
         Fault: |h, at, block| { at.trap(h, block.faults[usize::from(at.uop().idx)]) };
     }
 }
-pub use functions::of;

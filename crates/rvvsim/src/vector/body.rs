@@ -15,6 +15,7 @@ use super::{VInst, VectorState};
 use crate::Hart;
 use crate::mem::Scalar;
 use crate::trap::{Exec, Trap};
+use std::sync::LazyLock;
 
 /// What an instruction computes that needs more than its operands' lanes, some elements at a time.
 pub trait Kernel {
@@ -347,20 +348,20 @@ impl VectorState {
     #[inline(always)]
     pub(super) fn blend(&mut self, to: usize, from: usize, size: usize, bits: u64, count: usize) {
         let lanes = Lanes { out: to, a: to, b: from, ..super::NO_LANES };
-        self.choosers[size.trailing_zeros() as usize % 4].run_part(&mut self.regs, &lanes, count, bits);
-    }
-
-    /// What chooses between elements, by their size.
-    pub(super) fn choosers() -> [Ready; 4] {
-        static CHOOSE: [Work; 4] = [
-            Work::of::<Choose<(), u8>>(),
-            Work::of::<Choose<(), u16>>(),
-            Work::of::<Choose<(), u32>>(),
-            Work::of::<Choose<(), u64>>(),
-        ];
-        CHOOSE.each_ref().map(|work| Ready::new(work, super::NO_LANES, 0))
+        CHOOSERS[size.trailing_zeros() as usize % 4].run_part(&mut self.regs, &lanes, count, bits);
     }
 }
+
+/// What chooses between elements on this host, by their size.
+static CHOOSERS: LazyLock<[Ready; 4]> = LazyLock::new(|| {
+    [
+        const { &Work::of::<Choose<(), u8>>() },
+        const { &Work::of::<Choose<(), u16>>() },
+        const { &Work::of::<Choose<(), u32>>() },
+        const { &Work::of::<Choose<(), u64>>() },
+    ]
+    .map(|work| Ready::new(work, super::NO_LANES, 0))
+});
 
 /// Copies `count` elements (128 bytes at most), but `value` for those that are not active; where to.
 pub(super) fn blank(

@@ -1,7 +1,7 @@
 //! Configuration-setting instructions: `vsetvli`, `vsetivli` and `vsetvl`.
 
 use super::body::log_csr;
-use super::lanes::{self, Ready};
+use super::lanes::Ready;
 use super::policy::{Policy, mix};
 use super::{NO_LANES, NO_WORK, Quick, Run, VInst};
 use crate::Hart;
@@ -60,7 +60,7 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
         quick_frm: 0,
         shift: 0,
         align: 0,
-        copier: lanes::copier(),
+        in_16_bytes: 0,
         scalar_mask: 0,
         scalar_splat: 0,
         vd: 0,

@@ -79,6 +79,9 @@ number! {
 
 /// An operation on the bits of numbers.
 pub(super) trait Arith<T: Element> {
+    /// Whether the signs of operands may have to be flipped first.
+    const SIGNS: bool = false;
+
     /// The result, and whether it may be taken; `exact`: only if it is exact. Without `FMA` the host has no fused
     /// multiply-add, and what would need one is refused.
     fn lane<const FMA: bool>(a: T, b: T, d: T, exact: bool) -> (T, bool);
@@ -113,6 +116,8 @@ pub(super) trait Arith<T: Element> {
 
 /// An operation on numbers that the host's FPU can compute with, on one or on many side by side.
 pub(super) trait Operation {
+    /// As [`Arith::SIGNS`].
+    const SIGNS: bool;
     /// The result. Without `FMA` the host has no fused multiply-add.
     fn result<V: Numbers, const FMA: bool>(a: V, b: V, d: V) -> V;
     /// Whether no exception but inexact can have been raised.
@@ -122,6 +127,8 @@ pub(super) trait Operation {
 }
 
 impl<T: Number, O: Operation> Arith<T> for O {
+    const SIGNS: bool = O::SIGNS;
+
     #[inline(always)]
     fn lane<const FMA: bool>(a: T, b: T, d: T, exact: bool) -> (T, bool) {
         let (a, b, d) = (a.number(), b.number(), d.number());
@@ -180,13 +187,15 @@ fn exact_product<V: Numbers, const FMA: bool>(x: V, y: V, product: V) -> V::Mask
 }
 
 macro_rules! operations {
-    ($($(#[$doc:meta])* $name:ident($a:ident, $b:ident, $d:ident; $r:ident = $value:expr)
+    ($($(#[$doc:meta])* $name:ident($a:ident, $b:ident, $d:ident; $r:ident = $value:expr) signs: $signs:literal,
        fine: $fine:expr, exact: $exact:expr;)*) => {$(
         $(#[$doc])*
         pub(super) struct $name;
 
         #[allow(unused_variables)]
         impl Operation for $name {
+            const SIGNS: bool = $signs;
+
             #[inline(always)]
             fn result<V: Numbers, const FMA: bool>($a: V, $b: V, $d: V) -> V {
                 $value
@@ -206,28 +215,34 @@ macro_rules! operations {
 operations! {
     /// A sum. It never underflows inexactly: where it is subnormal, it is exact.
     Sum(a, b, _d; r = a.add(b))
+        signs: true,
         fine: finite(r),
         exact: exact_sum(a, b, r);
     /// A product. Zero times a finite number is zero; times infinity it is a NaN.
     Product(a, b, _d; r = a.mul(b))
+        signs: false,
         fine: safe(r) | (is_zero(r) & (is_zero(a) | is_zero(b))),
         exact: is_zero(r) | (spacious(r) & exact_product::<V, FMA>(a, b, r));
     /// A quotient. Zero divided by what is neither zero nor a NaN is zero, exactly.
     Quotient(a, b, _d; r = a.div(b))
+        signs: false,
         fine: safe(r) | (is_zero(r) & is_zero(a)),
         exact: is_zero(r) | (spacious(a) & exact_product::<V, FMA>(r, b, a));
     /// A quotient, the other way round.
     Reversed(a, b, _d; r = b.div(a))
+        signs: false,
         fine: safe(r) | (is_zero(r) & is_zero(b)),
         exact: is_zero(r) | (spacious(b) & exact_product::<V, FMA>(r, a, b));
     /// A square root: of a positive number, far from overflow and underflow; of zero, that zero. Others are NaNs or
     /// infinite.
     Root(a, _b, _d; r = a.sqrt())
+        signs: false,
         fine: safe(r) | is_zero(a),
         exact: is_zero(a) | (spacious(a) & exact_product::<V, FMA>(r, r, a));
     /// A product and a sum. With a factor of zero the result is the addend, if it is finite, and exact. Else it is
     /// exact if the product is and the sum is.
     Fused(a, b, d; r = if FMA { a.fused(b, d) } else { V::all_of(V::NOTHING) })
+        signs: true,
         fine: if FMA { safe(r) | ((is_zero(a) | is_zero(b)) & finite(r)) } else { V::NO },
         exact: {
             let product = a.mul(b);
@@ -278,6 +293,8 @@ fn double_to_half(x: f64) -> (u16, bool, bool) {
 macro_rules! half {
     ($($name:ident($a:ident, $b:ident; $r:ident = $value:expr) exact: $exact:expr;)*) => {$(
         impl Arith<u16> for $name {
+            const SIGNS: bool = <$name as Operation>::SIGNS;
+
             #[inline(always)]
             fn lane<const FMA: bool>(a: u16, b: u16, _d: u16, exact: bool) -> (u16, bool) {
                 let fine = half_is_finite(a) & half_is_finite(b);
@@ -302,6 +319,8 @@ half! {
 }
 
 impl Arith<u16> for Fused {
+    const SIGNS: bool = true;
+
     /// The product of halves is exact in single precision. The sum is taken in double precision and refused if it is
     /// not exact there: it is rounded once, then.
     #[inline(always)]
@@ -362,9 +381,11 @@ block! {
     /// `out[i] = op(a[i], b[i], d[i])`. The answer is how many elements could be done.
     Float3<O: Arith<T>, T: Element> [T, T] -> T, steps T, uses ALL, |pass, first, N, FMA| {
         let [na, nb, nd] = pass.lanes.negate;
-        let a = negated(pass.a::<T, N>(first), na);
-        let b = negated(pass.b::<T, N>(first), nb);
-        let d = negated(pass.d::<T, N>(first), nd);
+        debug_assert!(O::SIGNS || [na, nb, nd] == [0; 3]);
+        let (mut a, mut b, mut d) = (pass.a::<T, N>(first), pass.b::<T, N>(first), pass.d::<T, N>(first));
+        if O::SIGNS {
+            (a, b, d) = (negated(a, na), negated(b, nb), negated(d, nd));
+        }
         put(pass, first, O::block::<FMA, N>(&a, &b, &d, pass.mode != 0))
     }
 }
@@ -373,8 +394,11 @@ block! {
     /// `out[i] = op(a[i], b[i])`.
     Float2<O: Arith<T>, T: Element> [T, T] -> T, steps T, uses OUT_A_B, |pass, first, N, FMA| {
         let [na, nb, _] = pass.lanes.negate;
-        let a = negated(pass.a::<T, N>(first), na);
-        let b = negated(pass.b::<T, N>(first), nb);
+        debug_assert!(O::SIGNS || [na, nb] == [0; 2]);
+        let (mut a, mut b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
+        if O::SIGNS {
+            (a, b) = (negated(a, na), negated(b, nb));
+        }
         put(pass, first, O::block::<FMA, N>(&a, &b, &[T::ZERO; N], pass.mode != 0))
     }
 }

@@ -253,6 +253,8 @@ pub struct Ready {
     mode: u64,
     /// The size of the smallest register file it may be run on.
     file: usize,
+    /// The same, but with a mode that its caller says: never, if it is the size of a table.
+    file_in_mode: usize,
     /// Where they are.
     lanes: Lanes,
     sizes: [u8; 3],
@@ -266,7 +268,8 @@ impl Ready {
         let file = reach(work.sizes, work.uses, &lanes, count);
         let (sizes, uses, table) = (work.sizes, work.uses, work.table);
         let mode = if table { count as u64 } else { 0 };
-        Ready { kernel: work.kernels.pick(), count, mode, file, lanes, sizes, uses, table }
+        let file_in_mode = if table { usize::MAX } else { file };
+        Ready { kernel: work.kernels.pick(), count, mode, file, file_in_mode, lanes, sizes, uses, table }
     }
 
     /// With another kernel for the same.
@@ -293,7 +296,7 @@ impl Ready {
     /// The same for one that needs a mode, and has no table.
     #[inline(always)]
     pub fn run_in_mode(&self, regs: &mut [u8], mode: u64) -> u64 {
-        assert!(self.file <= regs.len() && !self.table);
+        assert!(self.file_in_mode <= regs.len());
         // SAFETY: as above.
         unsafe { (self.kernel)(regs.as_mut_ptr(), &self.lanes, self.count, mode) }
     }
@@ -324,66 +327,6 @@ impl Ready {
             ..*lanes
         }
     }
-}
-
-/// Copies so many bytes.
-///
-/// # Safety
-/// That of [`std::ptr::copy_nonoverlapping`], and the host must have what it was compiled for: see [`copier`].
-pub type Copier = unsafe fn(*mut u8, *const u8, usize);
-
-/// What copies best on this host: in pieces as large as kernels read and write them. What was written in smaller ones
-/// than it is read again is not passed on by the host, but waited for.
-pub fn copier() -> Copier {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        return copy_avx2;
-    }
-    |to, from, bytes| {
-        // SAFETY: the caller's.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) }
-    }
-}
-
-/// Sizes of small register groups take a few instructions. (Written as copies of slices, they are made calls.)
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn copy_avx2(to: *mut u8, from: *const u8, bytes: usize) {
-    use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_storeu_si256};
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn pieces<const N: usize>(to: *mut u8, from: *const u8) {
-        // SAFETY: there are N times 32 bytes in both.
-        unsafe {
-            let from: [__m256i; N] =
-                std::array::from_fn(|i| _mm256_loadu_si256(from.cast::<__m256i>().add(i)));
-            for (i, piece) in from.into_iter().enumerate() {
-                _mm256_storeu_si256(to.cast::<__m256i>().add(i), piece);
-            }
-        }
-    }
-    // SAFETY: the caller's.
-    unsafe {
-        match bytes {
-            64 => pieces::<2>(to, from),
-            32 => pieces::<1>(to, from),
-            128 => pieces::<4>(to, from),
-            _ => std::ptr::copy_nonoverlapping(from, to, bytes),
-        }
-    }
-}
-
-/// Copies between slices of the same length, with what [`copier`] chose; 16 bytes with nothing.
-#[inline(always)]
-pub fn copy(copier: Copier, to: &mut [u8], from: &[u8]) {
-    assert!(to.len() == from.len());
-    if let (Ok(to), Ok(from)) = (<&mut [u8; 16]>::try_from(&mut *to), <&[u8; 16]>::try_from(from)) {
-        *to = *from;
-        return;
-    }
-    // SAFETY: they are slices of one length, which cannot overlap. `copier` asked the host; VInst has no other way to
-    // get one.
-    unsafe { copier(to.as_mut_ptr(), from.as_ptr(), to.len()) };
 }
 
 /// Copies those of up to 64 elements whose bits are set, between memory and registers.

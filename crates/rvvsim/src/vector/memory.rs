@@ -8,7 +8,7 @@ use super::body::{
     begin, end, log_csr, low_bits, mask_bit, read_lanes, unaligned_mask_bits, vl, write_lanes,
 };
 use super::element::Element;
-use super::lanes::{copy, copy_chosen};
+use super::lanes::copy_chosen;
 use super::legality::{Eew, Shape};
 use super::policy::Policy;
 use super::segment;
@@ -450,17 +450,29 @@ pub(super) fn one_piece(hart: &Hart, vi: &VInst, access: Access) -> Option<(usiz
 
 /// A load that is a copy of one piece.
 #[inline(always)]
-pub(super) fn load_piece(hart: &mut Hart, vi: &VInst, offset: usize, bytes: usize) {
+pub(super) fn load_piece(
+    hart: &mut Hart,
+    vi: &VInst,
+    offset: usize,
+    bytes: usize,
+    copy: impl Fn(&mut [u8], &[u8]),
+) {
     let to = &mut hart.v.regs[vi.vd as usize..][..bytes];
-    copy(vi.copier, to, hart.ram.piece(offset, bytes));
+    copy(to, hart.ram.piece(offset, bytes));
     hart.vs_dirty = true;
 }
 
 /// A store that is one.
 #[inline(always)]
-pub(super) fn store_piece(hart: &mut Hart, vi: &VInst, offset: usize, bytes: usize) {
+pub(super) fn store_piece(
+    hart: &mut Hart,
+    vi: &VInst,
+    offset: usize,
+    bytes: usize,
+    copy: impl Fn(&mut [u8], &[u8]),
+) {
     let from = &hart.v.regs[vi.vd as usize..][..bytes];
-    copy(vi.copier, hart.ram.piece_mut(offset, bytes), from);
+    copy(hart.ram.piece_mut(offset, bytes), from);
     hart.vs_dirty = true;
 }
 

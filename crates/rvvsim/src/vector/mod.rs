@@ -38,6 +38,7 @@ mod reduction;
 mod registers;
 mod reserved;
 mod segment;
+pub(crate) mod simd;
 
 pub use config::{next_vtype, supported};
 pub use footprint::{Footprint, footprint};
@@ -73,8 +74,6 @@ pub struct VectorState {
     pub vxrm: u8,
     /// Fixed-point saturation flag.
     pub vxsat: bool,
-    /// What chooses between elements of 8 to 64 bits, on this host.
-    choosers: [Ready; 4],
     /// The coins of the random tail policy.
     tail_coins: Coins,
     /// The coins of the random mask policy.
@@ -94,7 +93,6 @@ impl VectorState {
             vstart: 0,
             vxrm: 0,
             vxsat: false,
-            choosers: VectorState::choosers(),
             tail_coins: Coins::new(config.tail),
             mask_coins: Coins::new(config.mask),
         }
@@ -137,8 +135,8 @@ pub struct VInst {
     shift: u8,
     /// One less than those bytes.
     align: u64,
-    /// What copies between memory and registers, on this host.
-    copier: lanes::Copier,
+    /// As many elements as 16 bytes have; more than there can be, if there are fewer.
+    in_16_bytes: u64,
     /// The bits of a scalar operand that count.
     scalar_mask: u64,
     /// How often it fits in eight bytes: a one at the foot of each.
@@ -279,6 +277,7 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         && (shape.vd != Eew::Mask || tail == Policy::Undisturbed);
     let vlmax = vtype.vlmax(config.vlen);
     let copies = memory::copies(inst.op);
+    let in_16_bytes = copies.map_or(u32::MAX, |(_, shift)| 16 >> shift);
     let quick = Circumstances { run, vlmax, shape: &shape, work, masked, plain, small, tail }.quick(inst);
     if work.swap {
         std::mem::swap(&mut lanes.a, &mut lanes.d);
@@ -295,7 +294,7 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         quick_frm: quick::highest_frm(work).unwrap_or(0),
         shift: copies.map_or(0, |(_, shift)| shift),
         align: (1 << copies.map_or(0, |(_, shift)| shift)) - 1,
-        copier: lanes::copier(),
+        in_16_bytes: if in_16_bytes <= vlmax { u64::from(in_16_bytes) } else { u64::MAX },
         scalar_mask,
         scalar_splat: u64::MAX / scalar_mask,
         vd: u32::from(inst.rd) * vlenb,

@@ -156,16 +156,35 @@ impl VInst {
         memory::one_piece(hart, self, access)
     }
 
-    /// Loads such a piece.
+    /// Whether its size is that of a register of VLEN 128, which is so common that it is asked first and in a way of its
+    /// own: the compiler would make one question of this and other sizes.
     #[inline(always)]
-    pub(crate) fn load_piece(&self, hart: &mut Hart, offset: usize, bytes: usize) {
-        memory::load_piece(hart, self, offset, bytes);
+    pub(crate) fn moves_16_bytes(&self, hart: &Hart) -> bool {
+        hart.v.vl == self.in_16_bytes
     }
 
-    /// Stores such a piece.
+    /// Loads such a piece, by `copy`.
     #[inline(always)]
-    pub(crate) fn store_piece(&self, hart: &mut Hart, offset: usize, bytes: usize) {
-        memory::store_piece(hart, self, offset, bytes);
+    pub(crate) fn load_piece(
+        &self,
+        hart: &mut Hart,
+        offset: usize,
+        bytes: usize,
+        copy: impl Fn(&mut [u8], &[u8]),
+    ) {
+        memory::load_piece(hart, self, offset, bytes, copy);
+    }
+
+    /// Stores such a piece, by `copy`.
+    #[inline(always)]
+    pub(crate) fn store_piece(
+        &self,
+        hart: &mut Hart,
+        offset: usize,
+        bytes: usize,
+        copy: impl Fn(&mut [u8], &[u8]),
+    ) {
+        memory::store_piece(hart, self, offset, bytes, copy);
     }
 
     #[inline(always)]

@@ -139,9 +139,12 @@ fn copies_do_what_loads_and_stores_do() {
                     quick.load::<u8>(quick.x[24]).unwrap();
                     quick.store::<u8>(RAM_BASE + at, quick.ram.bytes()[at as usize]).unwrap();
                     let Some((offset, bytes)) = vi.one_piece(&quick, access) else { continue };
+                    assert_eq!(vi.moves_16_bytes(&quick), bytes == 16);
                     match access {
-                        Access::Load => vi.load_piece(&mut quick, offset, bytes),
-                        _ => vi.store_piece(&mut quick, offset, bytes),
+                        Access::Load => {
+                            vi.load_piece(&mut quick, offset, bytes, |to, from| to.copy_from_slice(from))
+                        }
+                        _ => vi.store_piece(&mut quick, offset, bytes, |to, from| to.copy_from_slice(from)),
                     }
                     let twin = in_full(&vi);
                     (twin.run)(&mut full, &twin).expect("a legal instruction");
