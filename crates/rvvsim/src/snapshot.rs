@@ -36,7 +36,7 @@ impl Machine {
     /// process are the host's, and have a state of their own.
     #[must_use]
     pub fn snapshot(&self) -> Option<Snapshot> {
-        let Hart { env: Environment::Bare(platform), .. } = &self.hart else { return None };
+        let Hart { env: Environment::Bare(platform), .. } = &*self.hart else { return None };
         let h = &self.hart;
         Some(Snapshot {
             x: h.x.clone(),
@@ -61,7 +61,7 @@ impl Machine {
     /// nothing done, if it cannot be one: memory or VLEN differ, or this is a process.
     #[must_use]
     pub fn restore(&mut self, to: &Snapshot) -> bool {
-        let h = &mut self.hart;
+        let h = &mut *self.hart;
         let Environment::Bare(platform) = &mut h.env else { return false };
         if h.ram.len() != to.ram_len || h.v.vlenb != to.v.vlenb {
             return false;
@@ -85,7 +85,7 @@ impl Machine {
     /// # Errors
     /// See [`LoadError`]; also if this is a process. The machine then has no program.
     pub fn reset(&mut self, image: &Image) -> Result<(), LoadError> {
-        let h = &mut self.hart;
+        let h = &mut *self.hart;
         let Environment::Bare(old) = &mut h.env else {
             return Err(LoadError::DoesNotFit("a process cannot be reset".to_owned()));
         };

@@ -17,11 +17,12 @@ const MOST_BLOCKS: usize = 1 << 16;
 /// program takes, so there are not many.
 const JUMP_ENTRIES: usize = 1 << 10;
 
-#[derive(Clone, Copy)]
-struct JumpEntry {
-    pc: u64,
-    context: Context,
-    link: Link,
+/// An address, the generation in which it was jumped to, and above the number of the block there its context. As
+/// integers, so that a table of nothing need not be written.
+type JumpEntry = [u64; 3];
+
+fn jump_entry(pc: u64, context: Context, link: Link) -> JumpEntry {
+    [pc, link.generation, u64::from(context.0) << 32 | u64::from(link.block)]
 }
 
 /// Sees the address and the instructions (with their offsets) of a block.
@@ -49,11 +50,10 @@ pub struct BlockCache {
 
 impl Default for BlockCache {
     fn default() -> Self {
-        let none = JumpEntry { pc: 0, context: Context::default(), link: Link::NONE };
         BlockCache {
             blocks: Vec::new(),
             map: FxHashMap::default(),
-            jumps: vec![none; JUMP_ENTRIES].into(),
+            jumps: vec![[0; 3]; JUMP_ENTRIES].into(),
             by_page: FxHashMap::default(),
             free: Vec::new(),
             generation: 1,
@@ -118,8 +118,10 @@ impl BlockCache {
     /// The block at `pc` if an indirect jump went there lately.
     #[inline(always)]
     pub fn jump(&self, pc: u64, context: Context) -> Option<u32> {
-        let e = &self.jumps[jump_index(pc)];
-        (e.pc == pc && e.context == context && e.link.generation == self.generation).then_some(e.link.block)
+        // The first generation is 1, so that entries that were never made do not hold.
+        let [at, generation, which] = self.jumps[jump_index(pc)];
+        let holds = at == pc && which >> 32 == u64::from(context.0) && generation == self.generation;
+        holds.then_some(which as u32)
     }
 
     /// Takes note of code that was overwritten and of translations that changed since the last call.
@@ -157,7 +159,7 @@ impl BlockCache {
 
     fn remember_jump(&mut self, pc: u64, context: Context, id: u32) {
         let link = Link { block: id, generation: self.generation };
-        self.jumps[jump_index(pc)] = JumpEntry { pc, context, link };
+        self.jumps[jump_index(pc)] = jump_entry(pc, context, link);
     }
 
     /// Whether a block's address still leads to the code it was decoded from, and may be fetched.
