@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 /// Runs a micro-op, and those after it.
 ///
 /// # Safety
-/// The host must have what it was compiled for: see [`of`].
+/// The host must have what it was compiled for: see [`of_copy`].
 pub type Op = unsafe fn(&mut Hart, At<'_>, &Block) -> End;
 
 /// How a block ended.
@@ -97,7 +97,7 @@ impl<'a> At<'a> {
     /// On with this micro-op.
     #[inline(always)]
     fn go(self, h: &mut Hart, block: &Block) -> End {
-        // SAFETY: `of` asked the host, and a micro-op has no other way to get one.
+        // SAFETY: `of_copy` asked the host, and a micro-op has no other way to get one that must.
         unsafe { (self.uop().op())(h, self, block) }
     }
 
@@ -128,7 +128,7 @@ pub fn run(h: &mut Hart, block: &Block) -> End {
 macro_rules! ops {
     ($($kind:ident: $($how:ident)? $(|$h:ident, $at:ident, $block:ident| $body:block)?
        $([$a:ident, $b:ident, $imm:ident] $value:expr)?;)*) => {
-        /// What runs a kind of micro-op on any host.
+        /// What runs a kind of micro-op.
         pub fn of(kind: Kind) -> Op {
             match kind {
                 $(Kind::$kind => $kind,)*
@@ -251,60 +251,75 @@ macro_rules! quick {
     }};
 }
 
-/// Loads and stores that are copies: of as many bytes as a few small registers have, in a few instructions, and if they
-/// are more, apart, as above. On a host with AVX2, in pieces as large as kernels read and write them: what was written
-/// in smaller ones than it is read again is not passed on by the host, but waited for.
+/// Loads and stores that are copies. Mostly `vl` is VLMAX, and the size of that is known when the instruction is
+/// translated: for that of a few small registers there are micro-ops of their own. On a host with AVX2 they copy in
+/// pieces as large as kernels read and write them: what was written in smaller ones than it is read again is not passed
+/// on by the host, but waited for.
 macro_rules! pieces {
-    ($($any:ident, $avx2:ident: $access:ident, $method:ident;)*) => {$(
+    ($($any:ident, $whole:ident, $avx2:ident: $access:ident, $method:ident;)*) => {$(
+        /// Of any size.
+        #[inline(never)]
+        fn $any(h: &mut Hart, at: At<'_>, block: &Block) -> End {
+            let vinst = at.vector();
+            match vinst.one_piece(h, Access::$access) {
+                Some((offset, bytes)) => vinst.$method(h, offset, bytes, |to, from| to.copy_from_slice(from)),
+                None => return vector(h, at, block),
+            }
+            at.go_on(h, block)
+        }
+
+        /// Of `N` bytes if `vl` is VLMAX.
+        ///
         /// # Safety
         /// With `AVX2` the caller must have been compiled for it.
         #[inline(always)]
-        unsafe fn $any<const AVX2: bool>(h: &mut Hart, at: At<'_>, block: &Block) -> End {
-            #[inline(never)]
-            fn long(h: &mut Hart, at: At<'_>, block: &Block, offset: usize, bytes: usize) -> End {
-                at.vector().$method(h, offset, bytes, |to, from| to.copy_from_slice(from));
-                at.go_on(h, block)
-            }
-            #[inline(always)]
-            unsafe fn few<const AVX2: bool, const N: usize>(h: &mut Hart, at: At<'_>, offset: usize) {
-                // SAFETY: the caller's.
-                at.vector().$method(h, offset, N, |to, from| unsafe { simd::copy::<AVX2, N>(to, from) });
-            }
+        unsafe fn $whole<const AVX2: bool, const N: usize>(h: &mut Hart, at: At<'_>, block: &Block) -> End {
+            let vinst = at.vector();
+            let Some(offset) = vinst.whole_piece::<N>(h, Access::$access) else { return $any(h, at, block) };
             // SAFETY: the caller's.
-            unsafe {
-                match at.vector().one_piece(h, Access::$access) {
-                    Some((offset, _)) if at.vector().moves_16_bytes(h) => few::<AVX2, 16>(h, at, offset),
-                    Some((offset, 32)) => few::<AVX2, 32>(h, at, offset),
-                    Some((offset, 64)) => few::<AVX2, 64>(h, at, offset),
-                    Some((offset, 128)) => few::<AVX2, 128>(h, at, offset),
-                    Some((offset, bytes)) => return long(h, at, block, offset, bytes),
-                    None => return vector(h, at, block),
-                }
-            }
+            vinst.$method(h, offset, N, |to, from| unsafe { simd::copy::<AVX2, N>(to, from) });
             at.go_on(h, block)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2")]
-        fn $avx2(h: &mut Hart, at: At<'_>, block: &Block) -> End {
+        fn $avx2<const N: usize>(h: &mut Hart, at: At<'_>, block: &Block) -> End {
             // SAFETY: this is.
-            unsafe { $any::<true>(h, at, block) }
+            unsafe { $whole::<true, N>(h, at, block) }
         }
     )*};
 }
 
 pieces! {
-    vector_load, vector_load_avx2: Load, load_piece;
-    vector_store, vector_store_avx2: Store, store_piece;
+    load_any, load_whole, load_avx2: Load, load_piece;
+    store_any, store_whole, store_avx2: Store, store_piece;
 }
 
-/// What runs a kind of micro-op on this host.
-pub fn of(kind: Kind) -> Op {
-    #[cfg(target_arch = "x86_64")]
-    if matches!(kind, Kind::VectorLoad | Kind::VectorStore) && std::arch::is_x86_feature_detected!("avx2") {
-        return if kind == Kind::VectorLoad { vector_load_avx2 } else { vector_store_avx2 };
+/// What runs a load or store that may be a copy, on this host.
+pub fn of_copy(kind: Kind, vinst: &VInst) -> Op {
+    let load = kind == Kind::VectorLoad;
+    /// For the size it has if `vl` is VLMAX.
+    macro_rules! by_size {
+        ($load:ident, $store:ident, [$($wide:tt)*]) => {
+            match vinst.whole_bytes() {
+                16 if load => $load::<$($wide)* 16>,
+                32 if load => $load::<$($wide)* 32>,
+                64 if load => $load::<$($wide)* 64>,
+                128 if load => $load::<$($wide)* 128>,
+                16 => $store::<$($wide)* 16>,
+                32 => $store::<$($wide)* 32>,
+                64 => $store::<$($wide)* 64>,
+                128 => $store::<$($wide)* 128>,
+                _ if load => load_any,
+                _ => store_any,
+            }
+        };
     }
-    functions::of(kind)
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        return by_size!(load_avx2, store_avx2, []);
+    }
+    by_size!(load_whole, store_whole, [false,])
 }
 
 /// Several vector instructions that compute elements, in a row: all of them if they are no more than kernels.
@@ -437,14 +452,8 @@ mod functions {
         FloatLanes: |h, at, block| { quick!(h, at, block, run_float) };
         FloatLanesScalar: |h, at, block| { quick!(h, at, block, run_float_scalar) };
         Word: |h, at, block| { quick!(h, at, block, run_word) };
-        VectorLoad: |h, at, block| {
-            // SAFETY: without AVX2 there is nothing to it.
-            unsafe { vector_load::<false>(h, at, block) }
-        };
-        VectorStore: |h, at, block| {
-            // SAFETY: without AVX2 there is nothing to it.
-            unsafe { vector_store::<false>(h, at, block) }
-        };
+        VectorLoad: |h, at, block| { load_any(h, at, block) };
+        VectorStore: |h, at, block| { store_any(h, at, block) };
         SetVl: |h, at, block| { quick!(h, at, block, run_set_vl) };
         Vector: |h, at, block| { vector(h, at, block) };
         VectorEnd: |h, at, block| {
@@ -480,3 +489,4 @@ mod functions {
         Fault: |h, at, block| { at.trap(h, block.faults[usize::from(at.uop().idx)]) };
     }
 }
+pub use functions::of;

@@ -203,10 +203,13 @@ impl Uops {
             together = if uop.kind.computes() && after == Some(uop.idx + 1) { together + 1 } else { 1 };
             after = uop.kind.computes().then_some(uop.idx);
             if uop.kind.is_vector() {
-                uop.imm = (&raw const vectors[usize::from(uop.idx)]).expose_provenance() as i64;
+                let vinst = &vectors[usize::from(uop.idx)];
+                uop.imm = (&raw const *vinst).expose_provenance() as i64;
                 uop.idx = together;
                 if together > 1 {
                     uop.op = ops::together;
+                } else if matches!(uop.kind, Kind::VectorLoad | Kind::VectorStore) {
+                    uop.op = ops::of_copy(uop.kind, vinst);
                 }
             }
         }

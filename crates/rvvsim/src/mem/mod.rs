@@ -34,10 +34,8 @@ pub trait Scalar: Copy + 'static {
     fn get(bytes: &[u8], offset: usize) -> Option<Self>;
     /// Writes one at `offset`; `None` past the end.
     fn put(self, bytes: &mut [u8], offset: usize) -> Option<()>;
-    /// What the host read, of what is little-endian.
-    fn from_le(self) -> Self;
-    /// What the host is to write, to be little-endian.
-    fn to_le(self) -> Self;
+    /// Itself on a host that is little-endian, as memory is, and with its bytes the other way round on another.
+    fn little_endian(self) -> Self;
     /// Truncates.
     fn from_u64(v: u64) -> Self;
     /// Zero-extends.
@@ -58,12 +56,8 @@ macro_rules! scalar {
                 Some(())
             }
             #[inline(always)]
-            fn from_le(self) -> Self {
-                <$t>::from_le(self)
-            }
-            #[inline(always)]
-            fn to_le(self) -> Self {
-                <$t>::to_le(self)
+            fn little_endian(self) -> Self {
+                self.to_le()
             }
             #[inline(always)]
             fn from_u64(v: u64) -> Self {

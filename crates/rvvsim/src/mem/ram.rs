@@ -130,7 +130,7 @@ impl Ram {
             return None;
         }
         // SAFETY: RAM is a page at least, and no value is larger than what is left after `offset`; any bytes are one.
-        Some(unsafe { self.bytes.as_ptr().add(offset).cast::<T>().read_unaligned() }.from_le())
+        Some(unsafe { self.bytes.as_ptr().add(offset).cast::<T>().read_unaligned() }.little_endian())
     }
 
     /// As [`Ram::write`], but `None` for the last few bytes, too.
@@ -140,7 +140,7 @@ impl Ram {
             return None;
         }
         // SAFETY: as above.
-        unsafe { self.bytes.as_mut_ptr().add(offset).cast::<T>().write_unaligned(value.to_le()) };
+        unsafe { self.bytes.as_mut_ptr().add(offset).cast::<T>().write_unaligned(value.little_endian()) };
         Some(())
     }
 

@@ -60,7 +60,6 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
         quick_frm: 0,
         shift: 0,
         align: 0,
-        in_16_bytes: 0,
         scalar_mask: 0,
         scalar_splat: 0,
         vd: 0,

@@ -32,7 +32,7 @@ impl<'a, B> Pass<'a, B> {
         unsafe {
             std::ptr::copy_nonoverlapping(self.regs.add(at), lanes.as_mut_ptr().cast(), size_of_val(&lanes));
         }
-        lanes.map(T::from_le)
+        lanes.map(T::little_endian)
     }
 
     #[inline(always)]
@@ -52,7 +52,7 @@ impl<'a, B> Pass<'a, B> {
 
     #[inline(always)]
     pub fn write<T: Element, const N: usize>(&mut self, first: usize, lanes: &[T; N]) {
-        let lanes = lanes.map(T::to_le);
+        let lanes = lanes.map(T::little_endian);
         // SAFETY: `new`'s caller says that there is place for them.
         unsafe {
             let to = self.regs.add(self.lanes.out + first * T::SIZE);

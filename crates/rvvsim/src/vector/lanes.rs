@@ -53,7 +53,7 @@ impl Lanes {
     /// Where the elements of `b` from `first` are, `size` bytes each.
     #[inline(always)]
     pub fn b_at(&self, first: usize, size: usize) -> usize {
-        self.b + (first * size & self.each)
+        self.b + ((first * size) & self.each)
     }
 
     /// Whether `b` is a scalar.

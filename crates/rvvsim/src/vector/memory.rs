@@ -448,6 +448,14 @@ pub(super) fn one_piece(hart: &Hart, vi: &VInst, access: Access) -> Option<(usiz
     (hart.v.vstart == 0 && va % PAGE + bytes as u64 <= PAGE).then_some((offset, bytes))
 }
 
+/// The same for `N` bytes, which is what there is if `vl` is VLMAX; it may not be.
+#[inline(always)]
+pub(super) fn whole_piece<const N: usize>(hart: &Hart, vi: &VInst, access: Access) -> Option<usize> {
+    let va = hart.x[vi.inst.rs1];
+    let offset = hart.tlb.lookup_any(va, vi.align, access)?;
+    (vi.is_whole(hart) && va % PAGE <= PAGE - N as u64).then_some(offset)
+}
+
 /// A load that is a copy of one piece.
 #[inline(always)]
 pub(super) fn load_piece(

@@ -135,8 +135,6 @@ pub struct VInst {
     shift: u8,
     /// One less than those bytes.
     align: u64,
-    /// As many elements as 16 bytes have; more than there can be, if there are fewer.
-    in_16_bytes: u64,
     /// The bits of a scalar operand that count.
     scalar_mask: u64,
     /// How often it fits in eight bytes: a one at the foot of each.
@@ -277,7 +275,6 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         && (shape.vd != Eew::Mask || tail == Policy::Undisturbed);
     let vlmax = vtype.vlmax(config.vlen);
     let copies = memory::copies(inst.op);
-    let in_16_bytes = copies.map_or(u32::MAX, |(_, shift)| 16 >> shift);
     let quick = Circumstances { run, vlmax, shape: &shape, work, masked, plain, small, tail }.quick(inst);
     if work.swap {
         std::mem::swap(&mut lanes.a, &mut lanes.d);
@@ -294,7 +291,6 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         quick_frm: quick::highest_frm(work).unwrap_or(0),
         shift: copies.map_or(0, |(_, shift)| shift),
         align: (1 << copies.map_or(0, |(_, shift)| shift)) - 1,
-        in_16_bytes: if in_16_bytes <= vlmax { u64::from(in_16_bytes) } else { u64::MAX },
         scalar_mask,
         scalar_splat: u64::MAX / scalar_mask,
         vd: u32::from(inst.rd) * vlenb,

@@ -156,11 +156,16 @@ impl VInst {
         memory::one_piece(hart, self, access)
     }
 
-    /// Whether its size is that of a register of VLEN 128, which is so common that it is asked first and in a way of its
-    /// own: the compiler would make one question of this and other sizes.
+    /// Its size if `vl` is VLMAX.
+    pub(crate) fn whole_bytes(&self) -> usize {
+        (self.vlmax as usize) << (self.shift & 3)
+    }
+
+    /// The same as [`VInst::one_piece`] if `vl` is VLMAX and that is `N` bytes; else `None`.
     #[inline(always)]
-    pub(crate) fn moves_16_bytes(&self, hart: &Hart) -> bool {
-        hart.v.vl == self.in_16_bytes
+    pub(crate) fn whole_piece<const N: usize>(&self, hart: &Hart, access: Access) -> Option<usize> {
+        debug_assert_eq!(self.whole_bytes(), N);
+        memory::whole_piece::<N>(hart, self, access)
     }
 
     /// Loads such a piece, by `copy`.

@@ -138,8 +138,14 @@ fn copies_do_what_loads_and_stores_do() {
                     copy_state(&mut full, &quick);
                     quick.load::<u8>(quick.x[24]).unwrap();
                     quick.store::<u8>(RAM_BASE + at, quick.ram.bytes()[at as usize]).unwrap();
-                    let Some((offset, bytes)) = vi.one_piece(&quick, access) else { continue };
-                    assert_eq!(vi.moves_16_bytes(&quick), bytes == 16);
+                    let Some((offset, bytes)) = vi.one_piece(&quick, access) else {
+                        assert!(vi.whole_bytes() != 64 || vi.whole_piece::<64>(&quick, access).is_none());
+                        continue;
+                    };
+                    if vi.whole_bytes() == 64 {
+                        let whole = (bytes == 64).then_some(offset);
+                        assert_eq!(vi.whole_piece::<64>(&quick, access), whole);
+                    }
                     match access {
                         Access::Load => {
                             vi.load_piece(&mut quick, offset, bytes, |to, from| to.copy_from_slice(from))
