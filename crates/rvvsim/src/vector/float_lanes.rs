@@ -340,8 +340,11 @@ fn unless<T: Element>(ok: bool) -> T {
 }
 
 #[inline(always)]
-fn negated<T: Element, const N: usize>(lanes: [T; N], sign: u64) -> [T; N] {
-    lanes.map(|lane| lane ^ T::from_u64(sign))
+fn negated<T: Element, const N: usize>(mut lanes: [T; N], sign: u64) -> [T; N] {
+    for lane in &mut lanes {
+        *lane = *lane ^ T::from_u64(sign);
+    }
+    lanes
 }
 
 macro_rules! block {

@@ -32,7 +32,8 @@ impl<'a, B> Pass<'a, B> {
         unsafe {
             std::ptr::copy_nonoverlapping(self.regs.add(at), lanes.as_mut_ptr().cast(), size_of_val(&lanes));
         }
-        lanes.map(T::little_endian)
+        // (`map` of many lanes goes through the stack, even if it does nothing.)
+        if cfg!(target_endian = "little") { lanes } else { lanes.map(T::little_endian) }
     }
 
     #[inline(always)]
@@ -52,7 +53,7 @@ impl<'a, B> Pass<'a, B> {
 
     #[inline(always)]
     pub fn write<T: Element, const N: usize>(&mut self, first: usize, lanes: &[T; N]) {
-        let lanes = lanes.map(T::little_endian);
+        let lanes = if cfg!(target_endian = "little") { *lanes } else { lanes.map(T::little_endian) };
         // SAFETY: `new`'s caller says that there is place for them.
         unsafe {
             let to = self.regs.add(self.lanes.out + first * T::SIZE);
