@@ -7,6 +7,7 @@ use rvv_isa::Op;
 use rvvsim::elf::Image;
 use rvvsim::linux::ProcessOptions;
 use rvvsim::{Config, Machine, Outcome};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,10 +23,12 @@ pub struct Options {
     pub svg: Option<PathBuf>,
     /// How often each is run.
     pub rounds: usize,
+    /// Count the host's instructions, too.
+    pub counts: bool,
 }
 
-/// The guests, as `benches/guests` has them: their name, and what the table calls them.
-const VECTOR: [(&str, &str); 7] = [
+/// The vector guests, as `benches/guests` has them: their name, and what the table calls them.
+pub const VECTOR: [(&str, &str); 7] = [
     ("memcpy_e8m8", "e8m8 copy"),
     ("saxpy_e32m4", "e32m4 saxpy (f32 multiply-add)"),
     ("integer_e32m1", "e32m1 add, multiply, xor, shift, maximum"),
@@ -34,14 +37,20 @@ const VECTOR: [(&str, &str); 7] = [
     ("gather_e32m2", "e32m2 indexed load, gather"),
     ("divide_e32m4", "e32m4 f32 divide, square root"),
 ];
-const SCALAR: [(&str, &str); 4] = [
+/// The scalar ones.
+pub const SCALAR: [(&str, &str); 4] = [
     ("scalar_xorshift", "xorshift, modulo"),
     ("scalar_heapsort", "heap sort"),
     ("scalar_mixed", "lists, matrix, state machine, CRC"),
     ("scalar_records", "records, strings"),
 ];
 
-fn guest(name: &str, dress: &str) -> PathBuf {
+/// Set for `benches guest` when it is to say how many instructions it retired.
+const COUNT: &str = "RVVSIM_BENCHES_COUNT";
+
+/// Where a guest is: `linux` or `htif`.
+#[must_use]
+pub fn guest(name: &str, dress: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("guests").join(format!("{name}.{dress}"))
 }
 
@@ -61,7 +70,13 @@ pub fn run_guest(file: &Path, vlen: u32) -> Result<i32, String> {
     let image = Image::parse(&bytes).map_err(|e| e.to_string())?;
     let config = Config { vlen, ..Config::default() };
     let mut machine = Machine::user(config, &image, ProcessOptions::default()).map_err(|e| e.to_string())?;
-    match machine.run(None) {
+    let outcome = machine.run(None);
+    if std::env::var_os(COUNT).is_some() {
+        eprintln!("retired : {}", machine.hart.instret);
+    }
+    // The process ends, and the kernel takes back all of it at once.
+    std::mem::forget(machine);
+    match outcome {
         Outcome::Exited(code) => Ok(code),
         other => Err(format!("{other:?}")),
     }
@@ -156,9 +171,37 @@ impl Row {
     }
 }
 
+/// The root of the product, by Newton's method. (`ln` and `exp` would have this program load the mathematical library,
+/// and so `benches guest`, which stands for `rvvsim`, take longer to start than that does.)
 fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
-    let logs: Vec<f64> = ratios.map(f64::ln).collect();
-    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    let ratios: Vec<f64> = ratios.collect();
+    let n = i32::try_from(ratios.len()).ok().filter(|n| *n > 0)?;
+    let product: f64 = ratios.iter().product();
+    let mut mean = ratios.iter().sum::<f64>() / f64::from(n);
+    for _ in 0..100 {
+        mean += (product / mean.powi(n - 1) - mean) / f64::from(n);
+    }
+    Some(mean)
+}
+
+/// The logarithm to base 2, good enough for a chart: the exponent, and halves of what is left of it.
+fn log2(mut x: f64) -> f64 {
+    let mut log = 0.0;
+    while x >= 2.0 {
+        (x, log) = (x / 2.0, log + 1.0);
+    }
+    while x < 1.0 {
+        (x, log) = (x * 2.0, log - 1.0);
+    }
+    let mut half = 0.5;
+    for _ in 0..20 {
+        x *= x;
+        if x >= 2.0 {
+            (x, log) = (x / 2.0, log + half);
+        }
+        half /= 2.0;
+    }
+    log
 }
 
 fn number(value: Option<f64>, unit: &str) -> String {
@@ -206,10 +249,15 @@ pub fn compare(options: &Options) -> String {
     );
     let _ = writeln!(
         text,
-        "Programs of 2 000 instructions, in process: {:.0} a second on one core.\n",
-        small_programs()
+        "Programs of 2 000 instructions, in process: {:.0} a second on one core with a new machine for each, {:.0} with \
+         one that is reset.\n",
+        small_programs(false),
+        small_programs(true)
     );
     text += &by_vlen(options);
+    if options.counts {
+        text += &counts();
+    }
     if let Some(path) = &options.svg
         && let Err(e) = std::fs::write(path, chart(&rows))
     {
@@ -234,17 +282,22 @@ fn small_program() -> Program {
     )
 }
 
-/// Small programs a second, each with a machine of its own.
-fn small_programs() -> f64 {
+/// Small programs a second, each with a machine of its own, or all with one that is reset.
+fn small_programs(reset: bool) -> f64 {
     let program = small_program();
+    let image = || Image::parse(&program.elf).expect("our own ELF");
+    let new = || Machine::bare(Config { mem: 4 << 20, ..Config::default() }, &image()).expect("it fits");
+    let mut kept = new();
     let mut best = f64::INFINITY;
     for _ in 0..5 {
         let start = cpu_time();
         for _ in 0..200 {
-            let image = Image::parse(&program.elf).expect("our own ELF");
-            let config = Config { mem: 4 << 20, ..Config::default() };
-            let mut machine = Machine::bare(config, &image).expect("it fits");
-            assert_eq!(machine.run(None), Outcome::Exited(0));
+            if reset {
+                kept.reset(&image()).expect("it fits");
+                assert_eq!(kept.run(None), Outcome::Exited(0));
+            } else {
+                assert_eq!(new().run(None), Outcome::Exited(0));
+            }
         }
         best = best.min((cpu_time() - start).as_secs_f64() / 200.0);
     }
@@ -277,12 +330,43 @@ fn by_vlen(options: &Options) -> String {
     text
 }
 
+/// Host instructions for each guest instruction, as callgrind counts them: the same on a busy machine as on an idle one.
+/// (It knows AVX2, but not AVX-512.)
+fn counts() -> String {
+    let mut text = "\n| guest | VLEN | guest instructions | host instructions for each |\n| --- | ---: | ---: | ---: |\n".to_owned();
+    let rows = VECTOR.iter().flat_map(|guest| [(guest, 128), (guest, 1024)]);
+    for ((name, title), vlen) in SCALAR.iter().map(|guest| (guest, 128)).chain(rows) {
+        let Some((guest, host)) = count(&guest(name, "linux"), vlen) else {
+            return "\nNothing was counted: that takes valgrind.\n".to_owned();
+        };
+        let line = format!("| {title} | {vlen} | {guest} | {:.1} |\n", host as f64 / guest as f64);
+        eprint!("{line}");
+        text += &line;
+    }
+    text
+}
+
+/// The instructions that a guest retires, and those of the host under callgrind.
+fn count(file: &Path, vlen: u32) -> Option<(u64, u64)> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(std::env::current_exe().ok()?)
+        .args([OsStr::new("guest"), file.as_os_str(), OsStr::new(&vlen.to_string())])
+        .env(COUNT, "1")
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let after = |word: &str| text.split(word).nth(1)?.split_whitespace().next()?.parse().ok();
+    Some((after("retired : ")?, after("Collected : ")?))
+}
+
 /// How many times as fast as the others, as bars on a logarithmic scale from 1/4 to 64.
 fn chart(rows: &[Row]) -> String {
     const LEFT: f64 = 330.0;
     const WIDTH: f64 = 480.0;
     const LINE: f64 = 30.0;
-    let x = |ratio: f64| LEFT + (ratio.clamp(0.25, 64.0).log2() + 2.0) / 8.0 * WIDTH;
+    let x = |ratio: f64| LEFT + (log2(ratio.clamp(0.25, 64.0)) + 2.0) / 8.0 * WIDTH;
     let height = LINE * (rows.len() as f64 + 2.0);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{height}\" font-family=\"sans-serif\" \
@@ -345,6 +429,21 @@ mod tests {
         }
         assert_eq!(run_guest(&guest("empty", "linux"), 128), Ok(0));
         assert_eq!(options.peers(), [Who::Us]);
+    }
+
+    #[test]
+    fn means_and_logarithms_are_near_enough() {
+        let mean = geometric_mean([0.5, 3.0, 18.0, 7.0].into_iter()).unwrap();
+        assert!((mean.powi(4) / (0.5 * 3.0 * 18.0 * 7.0) - 1.0).abs() < 1e-9, "{mean}");
+        assert_eq!(geometric_mean(std::iter::empty()), None);
+        for x in [0.25, 0.3, 1.0, 1.5, 2.0, 63.9] {
+            assert!((log2(x) - f64::log2(x)).abs() < 1e-5, "{x}");
+        }
+    }
+
+    #[test]
+    fn a_small_program_runs_on_a_new_machine_and_on_an_old_one() {
+        assert!(small_programs(false) > 0.0 && small_programs(true) > 0.0);
     }
 
     #[test]

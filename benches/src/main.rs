@@ -1,19 +1,24 @@
 //! `cargo run --release -p benches -- families`: time per vector instruction and element, as a Markdown table.
-//! `cargo run --release -p benches -- compare [--qemu PATH] [--spike PATH] [--svg FILE] [--rounds N]`: the guests of
-//! `benches/guests` on this emulator and on others.
+//! `cargo run --release -p benches -- compare [--qemu PATH] [--spike PATH] [--svg FILE] [--rounds N] [--counts]`:
+//! the guests of `benches/guests` on this emulator and on others; with `--counts`, host instructions too, by valgrind.
 
 use benches::compare::{Options, compare, run_guest};
 use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: benches families
-       benches compare [--qemu PATH] [--spike PATH] [--svg FILE] [--rounds N]
+       benches compare [--qemu PATH] [--spike PATH] [--svg FILE] [--rounds N] [--counts]
        benches guest FILE VLEN";
 
 fn options(args: &[String]) -> Option<Options> {
     let mut options = Options { rounds: 3, ..Options::default() };
-    for pair in args.chunks(2) {
-        let [name, value] = pair else { return None };
+    let mut args = args.iter();
+    while let Some(name) = args.next() {
+        if name == "--counts" {
+            options.counts = true;
+            continue;
+        }
+        let value = args.next()?;
         match name.as_str() {
             "--qemu" => options.qemu = Some(value.into()),
             "--spike" => options.spike = Some(value.into()),

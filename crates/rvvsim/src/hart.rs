@@ -97,6 +97,8 @@ pub struct Hart {
     /// The engine must leave the block after this instruction: code was overwritten, or a device wants
     /// attention.
     pub resync: bool,
+    /// The trap that ended the current block, on its way to whoever runs it.
+    pub(crate) trap: Option<Trap>,
     /// What the current instruction did, when someone wants to know (`--trace`).
     pub log: Option<Box<CommitLog>>,
     /// The choices of this run.
@@ -131,6 +133,7 @@ impl Hart {
             instret: 0,
             retired_in_block: 0,
             resync: false,
+            trap: None,
             log: None,
             config,
         }
@@ -184,6 +187,9 @@ impl Hart {
     /// thought, teaches the TLB.
     fn translate_and_remember(&mut self, va: u64, len: usize, access: Access) -> Exec<Target> {
         let target = self.translate(va, access)?;
+        if let (Target::Ram(offset), Access::Store) = (target, access) {
+            self.ram.mark_written(offset);
+        }
         match target {
             Target::Ram(offset) if !self.is_split_by_pmp(offset) => {
                 let delicate =
@@ -256,7 +262,7 @@ impl Hart {
     /// Loads a value by a translation that is remembered, if there is one.
     #[inline(always)]
     pub(crate) fn load_remembered<T: Scalar>(&self, va: u64) -> Option<T> {
-        self.ram.read(self.tlb.lookup(va, T::SIZE, Access::Load)?)
+        self.ram.peek(self.tlb.lookup(va, T::SIZE, Access::Load)?)
     }
 
     /// Stores a value.
@@ -274,7 +280,7 @@ impl Hart {
     /// Stores a value by a translation that is remembered, if there is one.
     #[inline(always)]
     pub(crate) fn store_remembered<T: Scalar>(&mut self, va: u64, value: T) -> Option<()> {
-        self.ram.write(self.tlb.lookup(va, T::SIZE, Access::Store)?, value)
+        self.ram.poke(self.tlb.lookup(va, T::SIZE, Access::Store)?, value)
     }
 
     #[cold]

@@ -1,6 +1,7 @@
 //! An RV64GCV emulator with any VLEN, as a library.
 //!
-//! [`Machine`] is the way in: give it a [`Config`], load an ELF, run it. Below it:
+//! [`Machine`] is the way in: give it a [`Config`], load an ELF, run it; then [`Machine::reset`] it for another, or
+//! [`Machine::restore`] a [`Snapshot`]. Below it:
 //!
 //! * [`hart`] — the architectural state of one hardware thread and its memory accesses;
 //! * [`mem`] — guest RAM and the software TLB;
@@ -22,6 +23,7 @@ pub mod machine;
 pub mod mem;
 pub mod observe;
 pub mod privileged;
+pub mod snapshot;
 pub mod trace;
 pub mod trap;
 pub mod vector;
@@ -29,4 +31,5 @@ pub mod vector;
 pub use config::Config;
 pub use hart::Hart;
 pub use machine::{Machine, Outcome};
+pub use snapshot::Snapshot;
 pub use trap::{Cause, Exec, Trap};

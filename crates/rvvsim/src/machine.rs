@@ -54,8 +54,8 @@ pub enum LoadError {
 
 /// A hart, its engine, and its surroundings.
 pub struct Machine {
-    /// Architectural state and memory.
-    pub hart: Hart,
+    /// Architectural state and memory. Large, and so not for the stack.
+    pub hart: Box<Hart>,
     /// Decoded blocks, statistics.
     pub engine: Engine,
     /// Linux user mode; `None` in bare mode.
@@ -75,7 +75,7 @@ impl Machine {
         config.isa = config.isa.with(Ext::S);
         let mut ram = new_ram(&config)?;
         let platform = Platform::new(&config, image, &mut ram)?;
-        let mut hart = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
+        let mut hart = Box::new(Hart::new(config, ram, Environment::Bare(Box::new(platform))));
         hart.reset_bare();
         Ok(Machine { hart, engine: Engine::default(), process: None })
     }
@@ -87,7 +87,7 @@ impl Machine {
     pub fn user(config: Config, image: &Image, options: ProcessOptions) -> Result<Self, LoadError> {
         let mut ram = new_ram(&config)?;
         let (process, space, start) = Process::new(&config, image, options, &mut ram)?;
-        let mut hart = Hart::new(config, ram, Environment::User(Box::new(space)));
+        let mut hart = Box::new(Hart::new(config, ram, Environment::User(Box::new(space))));
         hart.pc = start.pc;
         hart.x[2] = start.sp;
         Ok(Machine { hart, engine: Engine::default(), process: Some(Box::new(process)) })

@@ -36,7 +36,7 @@ impl Before {
         let word = high << 16 | low;
         let inst = hart.config.isa.decode(word);
         let vregs = match inst {
-            Some(i) if i.op.is_vector() => hart.v.regs.clone(),
+            Some(i) if i.op.is_vector() => hart.v.regs.to_vec(),
             _ => Vec::new(),
         };
         let mstatus = hart.mstatus();

@@ -30,3 +30,14 @@ fn a_file_gets_collapsed_stacks() {
         assert!(stack.contains(";0x") && count.parse::<u64>().is_ok_and(|n| n > 0), "{line}");
     }
 }
+
+#[test]
+fn a_file_called_svg_gets_a_flame_graph() {
+    let file = std::env::temp_dir().join(format!("rvvsim-profile-{}.svg", std::process::id()));
+    profile(&format!("--profile={}", file.display()));
+    let svg = std::fs::read_to_string(&file).expect("a file");
+    std::fs::remove_file(&file).expect("it is ours");
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+    assert!(svg.contains("<title>all: ") && svg.contains("<title>0x"), "{svg}");
+    assert_eq!(svg.matches("<g>").count(), svg.matches("</g>").count());
+}

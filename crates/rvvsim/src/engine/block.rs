@@ -1,10 +1,12 @@
 //! Blocks: straight runs of decoded instructions.
 
-use super::uop::Uop;
+use super::ops::{self, End};
+use super::uop::Uops;
+use crate::Hart;
 use crate::exec::Handler;
 use crate::trap::Trap;
-use crate::vector::VInst;
 use rvv_isa::Inst;
+use std::cell::Cell;
 
 /// What, besides its address, decides what an instruction means: `vtype` (with `vill`), and whether
 /// `FS` and `VS` are on. Part of a block's key, so that handlers need not ask.
@@ -41,20 +43,20 @@ pub struct Block {
     pub straddles: Option<usize>,
     /// The generation in which `pc` was last known to lead to `offset`.
     pub generation: u64,
+    /// How many instructions there are.
+    pub count: u32,
     /// The steps.
-    pub uops: Box<[Uop]>,
+    pub uops: Uops,
     /// The instructions, with their offsets from `pc`.
     pub insts: Box<[(u16, Inst)]>,
     /// Scalar handlers.
     pub calls: Box<[Handler]>,
-    /// Vector instructions.
-    pub vectors: Box<[VInst]>,
     /// Faults.
     pub faults: Box<[Trap]>,
     /// How often it ran to its end.
-    pub runs: u64,
+    pub runs: Cell<u64>,
     /// Where it goes: not taken (or onwards), taken.
-    pub links: [Link; 2],
+    pub links: [Cell<Link>; 2],
 }
 
 impl Block {
@@ -65,6 +67,18 @@ impl Block {
             None => self.bytes as u64,
         };
         self.pc.wrapping_add(offset)
+    }
+
+    /// Notes that it ran to its end.
+    #[inline(always)]
+    pub fn ran(&self) {
+        self.runs.set(self.runs.get() + 1);
+    }
+
+    /// Runs it from its start.
+    #[inline(always)]
+    pub fn run(&self, hart: &mut Hart) -> End {
+        ops::run(hart, self)
     }
 
     /// The address after the last instruction.

@@ -13,14 +13,16 @@ use rvv_isa::Inst;
 /// grow without end.
 const MOST_BLOCKS: usize = 1 << 16;
 
-/// Entries of the table for indirect jumps, in front of the map.
-const JUMP_ENTRIES: usize = 1 << 12;
+/// Entries of the table for indirect jumps, in front of the map. Touching its pages is a good part of what a small
+/// program takes, so there are not many.
+const JUMP_ENTRIES: usize = 1 << 10;
 
-#[derive(Clone, Copy)]
-struct JumpEntry {
-    pc: u64,
-    context: Context,
-    link: Link,
+/// An address, the generation in which it was jumped to, and above the number of the block there its context. As
+/// integers, so that a table of nothing need not be written.
+type JumpEntry = [u64; 3];
+
+fn jump_entry(pc: u64, context: Context, link: Link) -> JumpEntry {
+    [pc, link.generation, u64::from(context.0) << 32 | u64::from(link.block)]
 }
 
 /// Sees the address and the instructions (with their offsets) of a block.
@@ -48,11 +50,10 @@ pub struct BlockCache {
 
 impl Default for BlockCache {
     fn default() -> Self {
-        let none = JumpEntry { pc: 0, context: Context::default(), link: Link::NONE };
         BlockCache {
             blocks: Vec::new(),
             map: FxHashMap::default(),
-            jumps: vec![none; JUMP_ENTRIES].into(),
+            jumps: vec![[0; 3]; JUMP_ENTRIES].into(),
             by_page: FxHashMap::default(),
             free: Vec::new(),
             generation: 1,
@@ -73,9 +74,9 @@ impl BlockCache {
     /// Notes that block `id` ran: all of it, or the first `retired` instructions.
     #[inline(always)]
     pub fn ran(&mut self, id: u32, retired: usize) {
-        let block = &mut self.blocks[id as usize];
+        let block = &self.blocks[id as usize];
         if retired == block.insts.len() {
-            block.runs += 1;
+            block.ran();
         } else {
             self.counts.add(&block.insts[..retired], 1);
         }
@@ -85,14 +86,14 @@ impl BlockCache {
     pub fn counts(&self) -> Counts {
         let mut counts = self.counts;
         for block in self.map.values().map(|&id| self.block(id)) {
-            counts.add(&block.insts, block.runs);
+            counts.add(&block.insts, block.runs.get());
         }
         counts
     }
 
     /// All blocks that can be found.
     pub fn all(&self) -> impl Iterator<Item = (u64, u64, &[(u16, Inst)])> {
-        self.map.values().map(|&id| self.block(id)).map(|b| (b.pc, b.runs, &*b.insts))
+        self.map.values().map(|&id| self.block(id)).map(|b| (b.pc, b.runs.get(), &*b.insts))
     }
 
     /// Notes instructions that ran outside any kept block.
@@ -100,26 +101,27 @@ impl BlockCache {
         self.counts.add(insts, 1);
     }
 
-    /// Block `id` ran to its end: notes that, and follows its link `slot`, if it has been made and still holds.
+    /// A block ran to its end: notes that, and follows its link `slot`, if it has been made and still holds.
     #[inline(always)]
-    pub fn passed(&mut self, id: u32, slot: usize) -> Option<u32> {
-        let block = &mut self.blocks[id as usize];
-        block.runs += 1;
-        let link = block.links[slot];
+    pub fn passed(&self, block: &Block, slot: usize) -> Option<u32> {
+        block.ran();
+        let link = block.links[slot % 2].get();
         (link.generation == self.generation).then_some(link.block)
     }
 
     /// Makes link `slot` of block `from` lead to `to`. A `from` forgotten meanwhile does no harm: its slot
     /// is reused only for blocks that overwrite the link.
-    pub fn link(&mut self, from: u32, slot: usize, to: u32) {
-        self.blocks[from as usize].links[slot] = Link { block: to, generation: self.generation };
+    pub fn link(&self, from: u32, slot: usize, to: u32) {
+        self.blocks[from as usize].links[slot].set(Link { block: to, generation: self.generation });
     }
 
     /// The block at `pc` if an indirect jump went there lately.
     #[inline(always)]
     pub fn jump(&self, pc: u64, context: Context) -> Option<u32> {
-        let e = &self.jumps[jump_index(pc)];
-        (e.pc == pc && e.context == context && e.link.generation == self.generation).then_some(e.link.block)
+        // The first generation is 1, so that entries that were never made do not hold.
+        let [at, generation, which] = self.jumps[jump_index(pc)];
+        let holds = at == pc && which >> 32 == u64::from(context.0) && generation == self.generation;
+        holds.then_some(which as u32)
     }
 
     /// Takes note of code that was overwritten and of translations that changed since the last call.
@@ -157,7 +159,7 @@ impl BlockCache {
 
     fn remember_jump(&mut self, pc: u64, context: Context, id: u32) {
         let link = Link { block: id, generation: self.generation };
-        self.jumps[jump_index(pc)] = JumpEntry { pc, context, link };
+        self.jumps[jump_index(pc)] = jump_entry(pc, context, link);
     }
 
     /// Whether a block's address still leads to the code it was decoded from, and may be fetched.
@@ -209,7 +211,7 @@ impl BlockCache {
 
     fn forget(&mut self, id: u32) {
         let block = &self.blocks[id as usize];
-        self.counts.add(&block.insts, block.runs);
+        self.counts.add(&block.insts, block.runs.get());
         self.map.remove(&(block.pc, block.context));
         for (offset, _) in block.parts() {
             if let Some(ids) = self.by_page.get_mut(&(offset / PAGE as usize)) {

@@ -7,6 +7,7 @@
 mod block;
 mod cache;
 mod log;
+mod ops;
 mod run;
 mod stats;
 mod translate;

@@ -1,14 +1,15 @@
 //! From instructions to micro-ops.
 
 use super::block::{Block, Context, Link};
-use super::uop::{Kind, Uop};
+use super::uop::{Kind, Uop, Uops};
 use crate::Hart;
 use crate::exec::{self, Flow, Handler};
 use crate::hart::RegFile;
 use crate::mem::{PAGE, Target};
 use crate::trap::{Cause, Exec, Trap};
-use crate::vector;
+use crate::vector::{self, Quick};
 use rvv_isa::{Class, Ext, Inst, Op, Vtype};
+use std::cell::Cell;
 
 /// Longest block, in instructions.
 const LONGEST: usize = 128;
@@ -113,7 +114,7 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
             }
         }
         if !b.instruction(hart, word) || straddles.is_some() {
-            if b.uops.last().is_none_or(|u| !u.kind.ends()) {
+            if b.uops.last().is_none_or(|u| !u.kind().ends()) {
                 b.finish(Kind::Continue);
             }
             break;
@@ -127,34 +128,27 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         bytes: usize::from(b.bytes),
         straddles,
         generation: 0,
-        uops: b.uops.into(),
+        count: b.insts.len() as u32,
+        uops: Uops::new(b.uops, b.vectors),
         insts: b.insts.into(),
         calls: b.calls.into(),
-        vectors: b.vectors.into(),
         faults: b.faults.into(),
-        runs: 0,
-        links: [Link::NONE; 2],
+        runs: Cell::new(0),
+        links: [const { Cell::new(Link::NONE) }; 2],
     })
-}
-
-impl Kind {
-    /// Whether nothing of the block comes after it.
-    fn ends(self) -> bool {
-        self as u8 >= Kind::Beq as u8 || matches!(self, Kind::CallEnd | Kind::VectorEnd)
-    }
 }
 
 impl Builder {
     fn push(&mut self, kind: Kind, i: &Inst, idx: usize, imm: i64) {
         let to_f = matches!(kind, Kind::Flw | Kind::Fld);
         let rd = if i.rd == 0 && !to_f { RegFile::SINK } else { i.rd };
-        let insn = self.insts.len() as u16 - 1;
-        self.uops.push(Uop { kind, rd, rs1: i.rs1, rs2: i.rs2, insn, idx: idx as u16, imm });
+        let mut uop = Uop::new(kind, self.insts.len() as u16 - 1);
+        (uop.rd, uop.rs1, uop.rs2, uop.idx, uop.imm) = (rd, i.rs1, i.rs2, idx as u16, imm);
+        self.uops.push(uop);
     }
 
     fn finish(&mut self, kind: Kind) {
-        let insn = self.insts.len() as u16;
-        self.uops.push(Uop { kind, rd: RegFile::SINK, rs1: 0, rs2: 0, insn, idx: 0, imm: 0 });
+        self.uops.push(Uop::new(kind, self.insts.len() as u16));
     }
 
     fn fault(&mut self, i: &Inst, trap: Trap) -> bool {
@@ -218,7 +212,17 @@ impl Builder {
             Ok(vinst) => vinst,
             Err(why) => return self.fault(i, Trap::illegal(i.raw, why)),
         };
-        let kind = if vinst.may_be_quick() { Kind::Lanes } else { Kind::Vector };
+        let kind = match vinst.quick() {
+            Quick::No => Kind::Vector,
+            Quick::Lanes => Kind::Lanes,
+            Quick::LanesScalar => Kind::LanesScalar,
+            Quick::Float => Kind::FloatLanes,
+            Quick::FloatScalar => Kind::FloatLanesScalar,
+            Quick::Word(..) | Quick::Test(..) | Quick::Reduce => Kind::Word,
+            Quick::Load => Kind::VectorLoad,
+            Quick::Store => Kind::VectorStore,
+            Quick::SetVl => Kind::SetVl,
+        };
         self.vectors.push(vinst);
         let idx = self.vectors.len() - 1;
         if i.op.class() == Class::VectorConfig {
@@ -297,13 +301,6 @@ fn needs_fs(i: &Inst) -> bool {
         // All vector floating-point instructions are named vf… or vmf…, and of the others only vfirst is.
         _ if i.op.is_vector() => (name.starts_with("vf") || name.starts_with("vmf")) && i.op != Op::VfirstM,
         _ => false,
-    }
-}
-
-impl Kind {
-    /// Whether all it does is write `rd`, so that it does nothing when that is `x0`.
-    fn writes_x(self) -> bool {
-        (self as u8) < Kind::Lb as u8
     }
 }
 

@@ -3,7 +3,7 @@
 mod ram;
 mod tlb;
 
-pub use ram::Ram;
+pub use ram::{Ram, Saved};
 pub use tlb::{PAGE, Tlb};
 
 /// What an access wants to do; picks the TLB and the permission bit.
@@ -34,6 +34,8 @@ pub trait Scalar: Copy + 'static {
     fn get(bytes: &[u8], offset: usize) -> Option<Self>;
     /// Writes one at `offset`; `None` past the end.
     fn put(self, bytes: &mut [u8], offset: usize) -> Option<()>;
+    /// Itself on a host that is little-endian, as memory is, and with its bytes the other way round on another.
+    fn little_endian(self) -> Self;
     /// Truncates.
     fn from_u64(v: u64) -> Self;
     /// Zero-extends.
@@ -52,6 +54,10 @@ macro_rules! scalar {
             fn put(self, bytes: &mut [u8], offset: usize) -> Option<()> {
                 *bytes.get_mut(offset..)?.first_chunk_mut()? = self.to_le_bytes();
                 Some(())
+            }
+            #[inline(always)]
+            fn little_endian(self) -> Self {
+                self.to_le()
             }
             #[inline(always)]
             fn from_u64(v: u64) -> Self {

@@ -1,10 +1,20 @@
 //! Guest RAM: one lazily filled slab, and which of its lines hold code that has been decoded.
+//!
+//! `unsafe` is in [`Ram::peek`] and [`Ram::poke`], whose plain twins are [`Ram::read`] and [`Ram::write`], and in
+//! [`Ram::piece`], which is a part of [`Ram::bytes`].
 
 use super::{PAGE, Scalar};
 use memmap2::{MmapMut, MmapOptions};
 
 /// Code is tracked in lines of this many bytes: 64 a page, one bit each.
 const LINE: usize = 64;
+
+/// The bytes of the largest value.
+const ENOUGH: usize = 8;
+
+/// What RAM was: the numbers and bytes of the pages that were not zeroes, in order.
+#[derive(Clone, Default)]
+pub struct Saved(Vec<(usize, Box<[u8]>)>);
 
 /// Guest RAM. Addresses here are offsets from its start; what they mean to the guest is the business
 /// of the translation that produced them.
@@ -15,6 +25,8 @@ pub struct Ram {
     code: Vec<u64>,
     /// Byte ranges of code that stores have hit and the engine has not yet forgotten.
     stale: Vec<(usize, usize)>,
+    /// A bit for each page that may hold something else than zeroes, as long as it has to be.
+    written: Vec<u64>,
 }
 
 impl Ram {
@@ -26,7 +38,7 @@ impl Ram {
         let size = usize::try_from(size.max(1).next_multiple_of(PAGE))
             .map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
         let bytes = MmapOptions::new().len(size).no_reserve_swap().map_anon()?;
-        Ok(Ram { bytes, code: Vec::new(), stale: Vec::new() })
+        Ok(Ram { bytes, code: Vec::new(), stale: Vec::new(), written: Vec::new() })
     }
 
     /// Bytes of RAM.
@@ -43,7 +55,8 @@ impl Ram {
         &self.bytes
     }
 
-    /// All of it, to write. Writers over decoded code call [`Ram::note_write`] as well.
+    /// All of it, to write. Writers over decoded code call [`Ram::note_write`] as well, and [`Ram::mark_written`] if
+    /// they are to be seen by [`Ram::save`].
     #[inline(always)]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
@@ -59,7 +72,99 @@ impl Ram {
     /// Writes a little-endian value; `None` past the end.
     #[inline(always)]
     pub fn write<T: Scalar>(&mut self, offset: usize, value: T) -> Option<()> {
-        value.put(&mut self.bytes, offset)
+        value.put(&mut self.bytes, offset)?;
+        self.mark_written(offset);
+        self.mark_written(offset + T::SIZE - 1);
+        Some(())
+    }
+
+    /// Says that the page of `offset` is, or will be, written to.
+    pub fn mark_written(&mut self, offset: usize) {
+        let page = offset / PAGE as usize;
+        if self.written.len() <= page / 64 {
+            self.written.resize(page / 64 + 1, 0);
+        }
+        self.written[page / 64] |= 1 << (page % 64);
+    }
+
+    /// The pages that may hold something else than zeroes.
+    fn written_pages(&self) -> Vec<usize> {
+        let bits = |(i, word): (usize, &u64)| {
+            let word = *word;
+            (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| 64 * i + bit)
+        };
+        self.written.iter().enumerate().flat_map(bits).collect()
+    }
+
+    /// A copy of what is not zeroes.
+    #[must_use]
+    pub fn save(&self) -> Saved {
+        let page = |page: usize| (page, self.piece(page * PAGE as usize, PAGE as usize).into());
+        Saved(self.written_pages().into_iter().map(page).collect())
+    }
+
+    /// Makes it what it was when it was saved; all zeroes, if that was never. Code that is no longer there is said to
+    /// be written over.
+    pub fn restore(&mut self, saved: &Saved) {
+        let zeroes = [0; PAGE as usize];
+        // All of them are among the written ones then, even if it was another RAM that was saved.
+        for (page, _) in &saved.0 {
+            self.mark_written(page * PAGE as usize);
+        }
+        let mut saved = saved.0.iter().peekable();
+        for page in self.written_pages() {
+            let old = saved.next_if(|(number, _)| *number == page).map_or(&zeroes[..], |(_, bytes)| bytes);
+            let offset = page * PAGE as usize;
+            if self.piece(offset, PAGE as usize) != old {
+                self.note_write(offset, PAGE as usize);
+                self.piece_mut(offset, PAGE as usize).copy_from_slice(old);
+            }
+        }
+    }
+
+    /// As [`Ram::read`], but `None` for the last few bytes, too: one comparison is enough to tell.
+    #[inline(always)]
+    #[must_use]
+    pub fn peek<T: Scalar>(&self, offset: usize) -> Option<T> {
+        if offset > self.bytes.len() - ENOUGH {
+            return None;
+        }
+        // SAFETY: RAM is a page at least, and no value is larger than what is left after `offset`; any bytes are one.
+        Some(unsafe { self.bytes.as_ptr().add(offset).cast::<T>().read_unaligned() }.little_endian())
+    }
+
+    /// As [`Ram::write`], but `None` for the last few bytes, too.
+    #[inline(always)]
+    pub fn poke<T: Scalar>(&mut self, offset: usize, value: T) -> Option<()> {
+        if offset > self.bytes.len() - ENOUGH {
+            return None;
+        }
+        // SAFETY: as above.
+        unsafe { self.bytes.as_mut_ptr().add(offset).cast::<T>().write_unaligned(value.little_endian()) };
+        Some(())
+    }
+
+    /// `len` bytes, a page at most.
+    ///
+    /// # Panics
+    /// If they are not all there.
+    #[inline(always)]
+    #[must_use]
+    pub fn piece(&self, offset: usize, len: usize) -> &[u8] {
+        assert!(len <= PAGE as usize && offset <= self.bytes.len() - len);
+        // SAFETY: RAM is a page at least, so the difference is one, and there are as many bytes after `offset`.
+        unsafe { self.bytes.get_unchecked(offset..offset + len) }
+    }
+
+    /// The same, to write.
+    ///
+    /// # Panics
+    /// If they are not all there.
+    #[inline(always)]
+    pub fn piece_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
+        assert!(len <= PAGE as usize && offset <= self.bytes.len() - len);
+        // SAFETY: as above.
+        unsafe { self.bytes.get_unchecked_mut(offset..offset + len) }
     }
 
     /// Whether any code was decoded from the page of `offset`.
@@ -119,4 +224,46 @@ fn lines(offset: usize, len: usize) -> u64 {
     let first = offset % PAGE as usize / LINE;
     let last = (offset + len - 1) % PAGE as usize / LINE;
     (u64::MAX >> (63 - last)) & (u64::MAX << first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peek_and_poke_do_as_read_and_write_or_nothing() {
+        fn check<T: Scalar + PartialEq + std::fmt::Debug>(ram: &mut Ram, value: T) {
+            for offset in (0..64).chain(4000..4200).chain([8180, 8184, 8185, 8191, 8192, 9000, usize::MAX]) {
+                let peeked = ram.peek::<T>(offset);
+                assert!(peeked.is_none() || peeked == ram.read(offset), "{offset}");
+                assert_eq!(peeked.is_some(), offset <= 8184);
+                let before = ram.bytes().to_vec();
+                if ram.poke(offset, value).is_some() {
+                    let poked = ram.bytes().to_vec();
+                    ram.bytes_mut().copy_from_slice(&before);
+                    ram.write(offset, value).unwrap();
+                    assert!(ram.bytes() == poked);
+                } else {
+                    assert!(offset > 8184 && ram.bytes() == before);
+                }
+            }
+        }
+        let mut ram = Ram::new(8192).unwrap();
+        for (i, byte) in ram.bytes_mut().iter_mut().enumerate() {
+            *byte = (i * 7 + i / 256) as u8;
+        }
+        for (offset, len) in [(0, 0), (0, 4096), (17, 100), (4096, 4096), (8190, 2), (8192, 0)] {
+            assert_eq!(ram.piece(offset, len), &ram.bytes()[offset..offset + len]);
+            let expected = ram.bytes()[offset..offset + len].to_vec();
+            assert_eq!(ram.piece_mut(offset, len), expected);
+        }
+        for (offset, len) in [(8192, 1), (8000, 193), (usize::MAX, 2), (0, 4097)] {
+            let caught = std::panic::catch_unwind(|| ram.piece(offset, len).len());
+            assert!(caught.is_err(), "{offset} {len}");
+        }
+        check(&mut ram, 0x81_u8);
+        check(&mut ram, 0x8123_u16);
+        check(&mut ram, 0x8123_4567_u32);
+        check(&mut ram, 0x8123_4567_89ab_cdef_u64);
+    }
 }

@@ -48,8 +48,15 @@ impl Tlb {
     #[inline(always)]
     #[must_use]
     pub fn lookup(&self, va: u64, size: usize, access: Access) -> Option<usize> {
+        self.lookup_any(va, size as u64 - 1, access)
+    }
+
+    /// The same, by one less than the size.
+    #[inline(always)]
+    #[must_use]
+    pub fn lookup_any(&self, va: u64, align: u64, access: Access) -> Option<usize> {
         let entry = &self.table(access)[(va / PAGE) as usize % ENTRIES];
-        let page_or_misaligned = va & (!(PAGE - 1) | (size as u64 - 1));
+        let page_or_misaligned = va & (!(PAGE - 1) | align);
         (entry.tag == page_or_misaligned).then(|| va.wrapping_add(entry.addend) as usize)
     }
 

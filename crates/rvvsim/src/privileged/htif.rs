@@ -37,7 +37,24 @@ pub struct Htif {
 /// How many instructions may pass until the upper half of a command follows the lower one.
 const PATIENCE: u64 = 1000;
 
+/// What of the host's end changes as a program runs. What was printed stays printed.
+#[derive(Clone)]
+pub(super) struct Progress {
+    answers: VecDeque<u64>,
+    half: bool,
+    look_at: u64,
+}
+
 impl Htif {
+    pub(super) fn progress(&self) -> Progress {
+        Progress { answers: self.answers.clone(), half: self.half, look_at: self.look_at }
+    }
+
+    pub(super) fn set_progress(&mut self, progress: &Progress) {
+        self.answers.clone_from(&progress.answers);
+        (self.half, self.look_at) = (progress.half, progress.look_at);
+    }
+
     /// An interface with its words at these offsets in RAM.
     pub fn new(tohost: Option<usize>, fromhost: Option<usize>) -> Self {
         let console = Box::new(std::io::stdout());

@@ -19,6 +19,7 @@ mod trap;
 mod tests;
 
 pub use csr::CsrFile;
+pub(crate) use platform::Devices;
 pub use platform::{Platform, RAM_BASE, RESET_VECTOR};
 
 use crate::Hart;

@@ -25,6 +25,14 @@ const MSIP: u64 = 0;
 const MTIMECMP: u64 = 0x4000;
 const MTIME: u64 = 0xbff8;
 
+/// What of the devices changes as a program runs.
+#[derive(Clone)]
+pub(crate) struct Devices {
+    msip: bool,
+    mtimecmp: u64,
+    htif: super::htif::Progress,
+}
+
 /// The memory map and the devices.
 pub struct Platform {
     /// The reset vector's code and, behind it, the device tree.
@@ -49,10 +57,15 @@ impl Platform {
                 continue;
             }
             // RAM starts out as zeroes, so what follows the data needs no writing.
-            let place = ram_range(segment.paddr, size, ram.len())
-                .and_then(|range| ram.bytes_mut()[range].get_mut(..data.len()))
-                .ok_or_else(|| does_not_fit("a segment of the program", segment.paddr, size, config.mem))?;
-            place.copy_from_slice(data);
+            let range = ram_range(segment.paddr, size, ram.len())
+                .filter(|range| data.len() <= range.len())
+                .ok_or_else(|| {
+                does_not_fit("a segment of the program", segment.paddr, size, config.mem)
+            })?;
+            ram.bytes_mut()[range.start..][..data.len()].copy_from_slice(data);
+            for page in range.start / PAGE as usize..(range.start + data.len()).div_ceil(PAGE as usize) {
+                ram.mark_written(page * PAGE as usize);
+            }
         }
         let find = |name: &str| match image.symbol(name) {
             None => Ok(None),
@@ -79,6 +92,23 @@ impl Platform {
     /// Sends console output elsewhere than to standard output.
     pub fn set_console(&mut self, console: Box<dyn std::io::Write + Send>) {
         self.htif.console = console;
+    }
+
+    /// The state of the devices.
+    pub(crate) fn devices(&self) -> Devices {
+        Devices { msip: self.msip, mtimecmp: self.mtimecmp, htif: self.htif.progress() }
+    }
+
+    /// Makes it what it was.
+    pub(crate) fn set_devices(&mut self, devices: &Devices) {
+        (self.msip, self.mtimecmp) = (devices.msip, devices.mtimecmp);
+        self.htif.set_progress(&devices.htif);
+    }
+
+    /// This platform for another program, with the console of `old`.
+    pub(crate) fn taking_over(mut self, old: &mut Platform) -> Self {
+        std::mem::swap(&mut self.htif.console, &mut old.htif.console);
+        self
     }
 
     /// What is at a physical address.

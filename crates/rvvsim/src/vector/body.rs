@@ -8,12 +8,14 @@
 //! manual allows comes out as if done element by element.
 
 use super::element::Element;
-use super::lanes::{Lanes, PART_A, PART_B, PART_D, PART_OUT, call};
+use super::kernels::Choose;
+use super::lanes::{Lanes, PART_A, PART_B, PART_OUT, Ready, Work};
 use super::policy::Policy;
 use super::{VInst, VectorState};
 use crate::Hart;
 use crate::mem::Scalar;
 use crate::trap::{Exec, Trap};
+use std::sync::LazyLock;
 
 /// What an instruction computes that needs more than its operands' lanes, some elements at a time.
 pub trait Kernel {
@@ -82,24 +84,6 @@ pub(super) fn select<T: Element, const N: usize>(bits: u64, yes: &[T; N], no: &[
     result
 }
 
-/// The low bits of the lanes, which are 0 or 1, as a mask.
-#[inline(always)]
-pub(super) fn pack<const N: usize>(lanes: &[u8; N]) -> u64 {
-    let mut bits = 0;
-    if N.is_multiple_of(8) {
-        for (i, eight) in lanes.chunks_exact(8).enumerate() {
-            // The multiplication gathers the eight low bits in the top byte.
-            let word = u64::read(eight).wrapping_mul(0x0102_0408_1020_4080);
-            bits |= (word >> 56) << (8 * i);
-        }
-    } else {
-        for (i, &lane) in lanes.iter().enumerate() {
-            bits |= u64::from(lane) << i;
-        }
-    }
-    bits
-}
-
 /// The bits `0..n`.
 #[inline(always)]
 pub(super) fn low_bits(n: usize) -> u64 {
@@ -137,34 +121,10 @@ pub(super) fn register_bits<const N: usize>(regs: &[u8], at: usize, first: usize
     }
 }
 
-/// `v0.mask[first..first + n]`, of at most 16 elements, whatever `first` is.
+/// `v0.mask[first..first + n]`, of at most 57 elements, whatever `first` is.
 #[inline(always)]
 pub(super) fn unaligned_mask_bits(regs: &[u8], first: usize, n: usize) -> u64 {
-    u64::from(u32::read(&regs[first / 8..]) >> (first % 8)) & low_bits(n)
-}
-
-/// Copies the elements whose bits are set: 16 bytes of them, or fewer.
-#[inline(always)]
-pub(super) fn copy_active<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
-    #[inline(always)]
-    fn blend<T: Element, const N: usize>(to: &mut [u8], from: &[u8], bits: u64) {
-        let merged = select(bits, &read_lanes::<T, N>(from), &read_lanes::<T, N>(to));
-        write_lanes(to, &merged);
-    }
-    if to.len() == 16 && from.len() == 16 {
-        match T::SIZE {
-            1 => blend::<T, 16>(to, from, bits),
-            2 => blend::<T, 8>(to, from, bits),
-            4 => blend::<T, 4>(to, from, bits),
-            _ => blend::<T, 2>(to, from, bits),
-        }
-        return;
-    }
-    for (i, (to, from)) in to.chunks_exact_mut(T::SIZE).zip(from.chunks_exact(T::SIZE)).enumerate() {
-        if bits >> i & 1 != 0 {
-            to.copy_from_slice(from);
-        }
-    }
+    u64::read(&regs[first / 8..]) >> (first % 8) & low_bits(n)
 }
 
 /// What is reserved about `vstart` whatever the instruction does.
@@ -263,34 +223,62 @@ fn write_body<K: Kernel, const N: usize>(
     }
 }
 
-/// Puts the scalar operand of an instruction in its place: see [`Lanes::scalar`].
+/// Puts the scalar operand of an instruction in its place, if it is not there: see [`Lanes::each`]. Nothing else is
+/// ever put there, so the first of the copies tells of all.
 #[inline(always)]
 pub(super) fn put_scalar(v: &mut VectorState, vi: &VInst, scalar: u64) {
-    let word = match vi.work.sizes[2] {
-        1 => u64::from(scalar as u8) * 0x0101_0101_0101_0101,
-        2 => u64::from(scalar as u16) * 0x0001_0001_0001_0001,
-        4 => u64::from(scalar as u32) * 0x0000_0001_0000_0001,
-        _ => scalar,
-    };
-    write_lanes(&mut v.regs[vi.lanes.b..][..64], &[word; 8]);
+    let word = (scalar & vi.scalar_mask).wrapping_mul(vi.scalar_splat);
+    let place = &mut v.regs[vi.ready.lanes().b..][..64];
+    if u64::read(place) != word {
+        write_lanes(place, &[word; 8]);
+    }
 }
 
-/// What a kernel wants to see of elements that are not active, and where its third operand is.
+/// What a kernel is told besides its operands, and wants to see of elements that are not active.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
-    /// Whatever there is: their results are thrown away.
+pub(crate) enum Kind {
+    /// The number of the first element; and whatever there is: their results are thrown away.
     Pure,
-    /// Zeroes, with which nothing happens.
+    /// `vxrm`; and zeroes, with which nothing happens.
     Effects,
-    /// Whatever there is; the third operand is `v0.mask`, as zeroes and ones.
+    /// The bits of v0. It is not masked.
     Carry,
-    /// No kernel at all: `v0.mask` chooses between the operands.
-    Merge,
 }
 
 /// Computes the elements of a group. The answer is the or of the kernel's answers.
 #[inline(always)]
-pub(super) fn map(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8) -> u64 {
+pub(super) fn map(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
+    if vi.small && v.vstart == 0 && v.vl == u64::from(vi.vlmax) {
+        return map_word(v, vi, kind);
+    }
+    map_any(v, vi, kind)
+}
+
+/// The same for 64 elements or fewer, where only inactive ones may be left as they are.
+#[inline(always)]
+pub(super) fn map_word(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
+    let mask = u64::read(&v.regs);
+    match kind {
+        Kind::Carry => vi.ready.run_in_mode(&mut v.regs, mask),
+        Kind::Effects if vi.masked => map_any(v, vi, kind),
+        Kind::Effects => vi.ready.run_in_mode(&mut v.regs, u64::from(v.vxrm)),
+        Kind::Pure if vi.masked => {
+            let lanes = vi.ready.lanes();
+            let aside = Lanes { out: 32 * v.vlenb + PART_OUT, ..*lanes };
+            vi.ready.run_part(&mut v.regs, &aside, vi.vlmax as usize, 0);
+            v.blend(lanes.out, aside.out, usize::from(vi.work.sizes[0]), mask, vi.vlmax as usize);
+            0
+        }
+        Kind::Pure => {
+            vi.ready.run(&mut v.regs);
+            0
+        }
+    }
+}
+
+/// Whatever `vl`, `vstart` and the policies are.
+#[inline(never)]
+fn map_any(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
     let (vstart, vl) = (v.vstart as usize, vl(v, vi));
     if vstart >= vl {
         return 0;
@@ -298,26 +286,26 @@ pub(super) fn map(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8) -> u64 
     let size = usize::from(vi.work.sizes[0]);
     let mut answer = 0;
     let mut first = vstart;
-    if vstart == 0 && !vi.masked && !matches!(kind, Kind::Carry | Kind::Merge) {
+    if vstart == 0 && !vi.masked && kind != Kind::Carry {
         // Whole blocks of 16 bytes.
         first = vl & !((16 >> size.trailing_zeros()) - 1);
         if first != 0 {
-            answer = call(vi.kernel, &mut v.regs, &vi.lanes, first, mode);
+            let mode = if kind == Kind::Effects { u64::from(v.vxrm) } else { 0 };
+            answer = vi.ready.run_part(&mut v.regs, vi.ready.lanes(), first, mode);
         }
     }
     if first < vl {
-        answer |= map_parts(v, vi, kind, mode, first, vl);
+        answer |= map_parts(v, vi, kind, first, vl);
     }
     treat_rest(v, vi, size, vstart, vl);
     answer
 }
 
-/// Computes the active ones of the elements `from..vl`, at most 64 bytes of them at a time.
-#[inline(never)]
-fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8, from: usize, vl: usize) -> u64 {
-    let lanes = vi.lanes;
+/// Computes the active ones of the elements `from..vl`, at most 64 of them at a time.
+fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, from: usize, vl: usize) -> u64 {
     let [sd, sa, sb] = vi.work.sizes.map(usize::from);
-    let chunk = 64 >> sd.trailing_zeros();
+    // There is place for so many bytes of operands.
+    let chunk = if kind == Kind::Effects { 64 >> sd.trailing_zeros() } else { 64 };
     let beside = 32 * v.vlenb;
     let mut answer = 0;
     let mut first = from & !(chunk - 1);
@@ -328,32 +316,26 @@ fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8, from: usize,
             active &= mask;
         }
         if active != 0 {
-            let to = lanes.out + first * sd;
             let all = active == low_bits(chunk);
             let count = chunk.min(vl - first);
-            let mut part = Lanes {
-                out: if all { to } else { beside + PART_OUT },
-                a: lanes.a + first * sa,
-                b: lanes.b_at(first, sb),
-                d: lanes.d + first * sd,
-                ..lanes
-            };
-            if kind == Kind::Carry {
-                part.d = beside + PART_D;
-                spread(&mut v.regs[part.d..], sd, mask);
+            let mut part = vi.ready.part(first);
+            let to = part.out;
+            if !all {
+                part.out = beside + PART_OUT;
             }
             if kind == Kind::Effects && !all {
                 part.a = blank(&mut v.regs, part.a, beside + PART_A, sa, chunk, active, 0);
                 part.b = blank(&mut v.regs, part.b, beside + PART_B, sb, chunk, active, 0);
-                part.scalar = false;
+                part.each = !0;
             }
-            if kind == Kind::Merge {
-                choose(&mut v.regs, &part, sd, mask, count * sd);
-            } else {
-                answer |= call(vi.kernel, &mut v.regs, &part, count, mode);
-            }
+            let mode = match kind {
+                Kind::Pure => first as u64,
+                Kind::Effects => u64::from(v.vxrm),
+                Kind::Carry => mask,
+            };
+            answer |= vi.ready.run_part(&mut v.regs, &part, count, mode);
             if !all {
-                merge(&mut v.regs, to, part.out, sd, active, count * sd);
+                v.blend(to, part.out, sd, active, count);
             }
         }
         first += chunk;
@@ -361,19 +343,25 @@ fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, mode: u8, from: usize,
     answer
 }
 
-/// The bits of a mask as 64 bytes of elements that are 0 or 1.
-fn spread(to: &mut [u8], size: usize, bits: u64) {
+impl VectorState {
+    /// Copies those of `count` elements (64 at most) whose bits are set.
     #[inline(always)]
-    fn spread<T: Element, const N: usize>(to: &mut [u8], bits: u64) {
-        write_lanes(&mut to[..64], &select(bits, &[T::BIT[0]; N], &[T::ZERO; N]));
-    }
-    match size {
-        1 => spread::<u8, 64>(to, bits),
-        2 => spread::<u16, 32>(to, bits),
-        4 => spread::<u32, 16>(to, bits),
-        _ => spread::<u64, 8>(to, bits),
+    pub(super) fn blend(&mut self, to: usize, from: usize, size: usize, bits: u64, count: usize) {
+        let lanes = Lanes { out: to, a: to, b: from, ..super::NO_LANES };
+        CHOOSERS[size.trailing_zeros() as usize % 4].run_part(&mut self.regs, &lanes, count, bits);
     }
 }
+
+/// What chooses between elements on this host, by their size.
+static CHOOSERS: LazyLock<[Ready; 4]> = LazyLock::new(|| {
+    [
+        const { &Work::of::<Choose<(), u8>>() },
+        const { &Work::of::<Choose<(), u16>>() },
+        const { &Work::of::<Choose<(), u32>>() },
+        const { &Work::of::<Choose<(), u64>>() },
+    ]
+    .map(|work| Ready::new(work, super::NO_LANES, 0))
+});
 
 /// Copies `count` elements (128 bytes at most), but `value` for those that are not active; where to.
 pub(super) fn blank(
@@ -405,64 +393,46 @@ pub(super) fn blank(
     to
 }
 
-/// Copies the active ones of `bytes` bytes (64 at most) of elements.
-#[inline(always)]
-pub(super) fn merge(regs: &mut [u8], to: usize, from: usize, size: usize, active: u64, bytes: usize) {
-    choose(regs, &Lanes { out: to, a: to, b: from, ..super::NO_LANES }, size, active, bytes);
-}
-
-/// For `bytes` bytes (64 at most) of elements, those of `b` where the bit is set and those of `a` where it is not.
-fn choose(regs: &mut [u8], lanes: &Lanes, size: usize, bits: u64, bytes: usize) {
-    #[inline(always)]
-    fn choose<T: Element, const N: usize>(regs: &mut [u8], lanes: &Lanes, bits: u64) {
-        let a: [T; N] = read_lanes(&regs[lanes.a..][..N * T::SIZE]);
-        let b: [T; N] = read_lanes(&regs[lanes.b..][..N * T::SIZE]);
-        write_lanes(&mut regs[lanes.out..][..N * T::SIZE], &select(bits, &b, &a));
-    }
-    match (size, bytes <= 16) {
-        (1, true) => choose::<u8, 16>(regs, lanes, bits),
-        (2, true) => choose::<u16, 8>(regs, lanes, bits),
-        (4, true) => choose::<u32, 4>(regs, lanes, bits),
-        (_, true) => choose::<u64, 2>(regs, lanes, bits),
-        (1, false) => choose::<u8, 64>(regs, lanes, bits),
-        (2, false) => choose::<u16, 32>(regs, lanes, bits),
-        (4, false) => choose::<u32, 16>(regs, lanes, bits),
-        (_, false) => choose::<u64, 8>(regs, lanes, bits),
-    }
-}
-
 /// Computes the elements of a mask register.
-fn test(v: &mut VectorState, vi: &VInst, kind: Kind, _mode: u8) {
-    let lanes = vi.lanes;
+#[inline(always)]
+fn test(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
+    if vi.small && !vi.masked && v.vstart == 0 && v.vl == u64::from(vi.vlmax) {
+        test_word(v, vi, kind);
+        return 0;
+    }
+    test_any(v, vi, kind)
+}
+
+/// The same for 64 elements or fewer, all of them active.
+#[inline(always)]
+pub(super) fn test_word(v: &mut VectorState, vi: &VInst, kind: Kind) {
+    let mask = if kind == Kind::Carry { u64::read(&v.regs) } else { 0 };
+    let bits = vi.ready.run_in_mode(&mut v.regs, mask);
+    let vd = &mut v.regs[vi.vd as usize..];
+    let body = low_bits(vi.vlmax as usize);
+    (u64::read(vd) & !body | bits & body).write(vd);
+}
+
+/// Whatever `vl`, `vstart` and the policies are.
+#[inline(never)]
+fn test_any(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
     let (vstart, vl) = (v.vstart as usize, vl(v, vi));
     if vstart >= vl {
-        return;
+        return 0;
     }
-    let size = usize::from(vi.work.sizes[0]);
-    // With a third operand, as many at a time as there is place for it.
-    let step = if kind == Kind::Carry { 64 >> size.trailing_zeros() } else { 64 };
     // A word of the result at a time: vd may be v0, or the first register of a source.
     let mut word = vstart - vstart % 64;
     while word < vl {
         let mask = u64::read(&v.regs[word / 8..]);
         let body = body_bits(word, 64, vstart, vl);
         let active = if vi.masked { body & mask } else { body };
-        let mut bits = 0;
-        let mut i = 0;
-        while i < 64 && word + i < vl {
-            let first = word + i;
-            let mut part = Lanes { a: lanes.a + first * size, b: lanes.b_at(first, size), ..lanes };
-            if kind == Kind::Carry {
-                part.d = 32 * v.vlenb + PART_D;
-                spread(&mut v.regs[part.d..], size, mask >> i);
-            }
-            bits |= call(vi.kernel, &mut v.regs, &part, step.min(vl - first), 0) << i;
-            i += step;
-        }
+        let mode = if kind == Kind::Carry { mask } else { 0 };
+        let bits = vi.ready.run_part(&mut v.regs, &vi.ready.part(word), 64.min(vl - word), mode);
         write_mask_word(v, vi, word, bits, active, body & !active);
         word += 64;
     }
     v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
+    0
 }
 
 /// Writes 64 elements of a mask register: `bits` to the active ones, the policy to the inactive ones.
@@ -491,18 +461,6 @@ pub(super) fn write_mask_word(
     (old & !active | bits & active | ones).write(&mut v.regs[at..]);
 }
 
-/// A whole instruction whose elements a [`Kernel`] computes.
-///
-/// # Errors
-/// An illegal instruction if `vstart` is reserved.
-#[inline(always)]
-pub(super) fn run_group<K: Kernel>(hart: &mut Hart, vi: &VInst, mut kernel: K) -> Exec {
-    begin(hart, vi)?;
-    write_group(&mut hart.v, vi, &mut kernel);
-    end(hart);
-    Ok(())
-}
-
 /// Whole instructions by the form of their operands and results.
 macro_rules! forms {
     ($($(#[$doc:meta])* $name:ident: $what:ident, $operands:ident, $kind:ident;)*) => {$(
@@ -510,7 +468,7 @@ macro_rules! forms {
         pub(super) fn $name(hart: &mut Hart, vi: &VInst) -> Exec {
             begin(hart, vi)?;
             forms!(@ $operands hart, vi);
-            $what(&mut hart.v, vi, Kind::$kind, 0);
+            $what(&mut hart.v, vi, Kind::$kind);
             end(hart);
             Ok(())
         }
@@ -531,10 +489,6 @@ forms! {
     vvm: map, vector, Carry;
     /// `vd[i] = op(vs2[i], scalar, v0.mask[i])`.
     vxm: map, scalar, Carry;
-    /// `vd[i] = v0.mask[i] ? vs1[i] : vs2[i]`.
-    merge_vv: map, vector, Merge;
-    /// `vd[i] = v0.mask[i] ? scalar : vs2[i]`.
-    merge_vx: map, scalar, Merge;
     /// `vd.mask[i] = op(vs2[i], vs1[i])`.
     mvv: test, vector, Pure;
     /// `vd.mask[i] = op(vs2[i], scalar)`.

@@ -1,6 +1,7 @@
 //! Configuration-setting instructions: `vsetvli`, `vsetivli` and `vsetvl`.
 
 use super::body::log_csr;
+use super::lanes::Ready;
 use super::policy::{Policy, mix};
 use super::{NO_LANES, NO_WORK, Quick, Run, VInst};
 use crate::Hart;
@@ -44,6 +45,7 @@ pub fn next_vtype(config: &Config, inst: &Inst, old: Vtype) -> Option<Vtype> {
 
 pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
     let vtype = next_vtype(config, inst, old).unwrap_or(old);
+    let has_plain_avl = inst.op == Op::Vsetvli && inst.rs1 != 0;
     VInst {
         inst: *inst,
         run: match inst.op {
@@ -51,11 +53,15 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
             Op::Vsetivli => vsetivli,
             _ => vsetvli,
         },
-        kernel: NO_WORK.kernels.pick(),
+        ready: Ready::new(&NO_WORK, NO_LANES, 0),
         work: &NO_WORK,
-        lanes: NO_LANES,
-        plain: false,
-        quick: Quick::No,
+        small: false,
+        quick: if has_plain_avl && config.vl == VlChoice::Max { Quick::SetVl } else { Quick::No },
+        quick_frm: 0,
+        shift: 0,
+        align: 0,
+        scalar_mask: 0,
+        scalar_splat: 0,
         vd: 0,
         vs1: 0,
         vs2: 0,
@@ -67,6 +73,21 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
         inactive: Policy::Undisturbed,
         tail: Policy::Undisturbed,
     }
+}
+
+/// `vsetvli` as it mostly is: the lesser of AVL, in a register, and VLMAX. False if it must be logged.
+#[inline(always)]
+pub(super) fn set_to_least(hart: &mut Hart, vi: &VInst) -> bool {
+    if hart.log.is_some() {
+        return false;
+    }
+    let vl = hart.x[vi.inst.rs1].min(u64::from(vi.vlmax));
+    hart.v.vtype = vi.vtype;
+    hart.v.vl = vl;
+    hart.v.vstart = 0;
+    hart.vs_dirty = true;
+    hart.set_x(vi.inst.rd, vl);
+    true
 }
 
 fn vsetvli(hart: &mut Hart, vi: &VInst) -> Exec {

@@ -65,6 +65,10 @@ macro_rules! element {
 
             #[inline(always)]
             fn steps<S: Step, const BETTER: bool>(step: &mut S, count: usize) -> usize {
+                // One block, as a register of 128 bits is, without a loop.
+                if count == 16 / size_of::<$u>() {
+                    return if step.step::<{ 16 / size_of::<$u>() }>(0) { count } else { 0 };
+                }
                 let big = if BETTER { big_steps::<S, { 64 / size_of::<$u>() }>(step, count) } else { 0 };
                 small_steps::<S, { 16 / size_of::<$u>() }>(step, big, count)
             }

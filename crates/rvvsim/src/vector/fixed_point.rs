@@ -128,21 +128,25 @@ ops! { narrow:
 /// A whole instruction; `vxsat` if an active element was saturated.
 #[inline(always)]
 fn run(hart: &mut Hart, vi: &VInst) -> Exec {
-    let vxrm = hart.v.vxrm;
-    if map(&mut hart.v, vi, Kind::Effects, vxrm) != 0 {
-        hart.v.vxsat = true;
-        log_csr(hart, csr::VXSAT, 1);
+    if map(&mut hart.v, vi, Kind::Effects) != 0 {
+        saturated(hart);
     }
     end(hart);
     Ok(())
 }
 
-fn vv(hart: &mut Hart, vi: &VInst) -> Exec {
+/// An active element was saturated.
+pub(super) fn saturated(hart: &mut Hart) {
+    hart.v.vxsat = true;
+    log_csr(hart, csr::VXSAT, 1);
+}
+
+pub(super) fn vv(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     run(hart, vi)
 }
 
-fn vx(hart: &mut Hart, vi: &VInst) -> Exec {
+pub(super) fn vx(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let scalar = vi.scalar(hart);
     put_scalar(&mut hart.v, vi, scalar);

@@ -4,8 +4,8 @@
 //! Operations take `a` from `vs2` and `b` from `vs1` or `f[rs1]`; `d` is the old `vd`.
 
 use super::body::{
-    self, Kind, begin, blank, body_bits, end, log_csr, map, merge, pack, put_scalar, read_element,
-    read_lanes, treat_rest, vl, write_element, write_mask_word,
+    self, Kind, begin, blank, body_bits, end, log_csr, map, put_scalar, read_element, treat_rest, vl,
+    write_element, write_mask_word,
 };
 use super::conversion;
 use super::element::{Element, ops};
@@ -14,8 +14,8 @@ use super::float_lanes::{
     LessOrEqual, Nothing, Product, Quotient, Reversed, Root, Sum, Unary, Unequal, Wide2, WideFused,
 };
 use super::integer::Vmv;
-use super::kernels::Map2;
-use super::lanes::{Fast, Lanes, PART_A, PART_B, PART_D, PART_OUT, Work, call};
+use super::kernels::{Choose, Map2};
+use super::lanes::{Fast, Lanes, PART_A, PART_B, PART_D, PART_OUT, Work};
 use super::legality::{Eew, Float as Operands, Shape};
 use super::{Row, VInst, VectorState};
 use crate::Hart;
@@ -180,32 +180,18 @@ impl<'a> Pending<'a> {
 
     /// What the kernel need not find out: see [`Kernel`](super::lanes::Kernel).
     #[inline(always)]
-    fn mode(&self) -> u8 {
-        u8::from(!self.flags.contains(Flags::NX))
-    }
-
-    /// Where the elements from `first` on are.
-    #[inline(always)]
-    fn part(&self, first: usize) -> Lanes {
-        let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
-        let lanes = &self.vi.lanes;
-        Lanes {
-            out: lanes.out + first * sd,
-            a: lanes.a + first * sa,
-            b: lanes.b_at(first, sb),
-            d: lanes.d + first * sd,
-            ..*lanes
-        }
+    fn mode(&self) -> u64 {
+        u64::from(!self.flags.contains(Flags::NX))
     }
 
     /// Element `i`, exactly.
     #[inline(always)]
     fn slow(&mut self, regs: &[u8], i: usize) -> u64 {
         let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
-        let [na, nb, nd] = self.vi.lanes.negate;
-        let a = read_element(&regs[self.vi.lanes.a + i * sa..], sa) ^ na;
-        let b = read_element(&regs[self.vi.lanes.b_at(i, sb)..], sb) ^ nb;
-        let d = read_element(&regs[self.vi.lanes.d + i * sd..], sd) ^ nd;
+        let [na, nb, nd] = self.vi.ready.lanes().negate;
+        let a = read_element(&regs[self.vi.ready.lanes().a + i * sa..], sa) ^ na;
+        let b = read_element(&regs[self.vi.ready.lanes().b_at(i, sb)..], sb) ^ nb;
+        let d = read_element(&regs[self.vi.ready.lanes().d + i * sd..], sd) ^ nd;
         (self.vi.work.slow)(a, b, d, self.rm, &mut self.flags)
     }
 
@@ -218,7 +204,7 @@ impl<'a> Pending<'a> {
             [size, ..] => {
                 for i in first..end {
                     let result = self.slow(regs, i);
-                    let to = self.vi.lanes.out + i * usize::from(size);
+                    let to = self.vi.ready.lanes().out + i * usize::from(size);
                     write_element(&mut regs[to..], usize::from(size), result);
                 }
             }
@@ -227,7 +213,7 @@ impl<'a> Pending<'a> {
 
     /// The same, all operands of one width.
     fn slow_run_of<T: Element>(&mut self, regs: &mut [u8], first: usize, end: usize) {
-        let (lanes, slow, rm) = (self.vi.lanes, self.vi.work.slow, self.rm);
+        let (lanes, slow, rm) = (*self.vi.ready.lanes(), self.vi.work.slow, self.rm);
         let [na, nb, nd] = lanes.negate;
         let mut flags = self.flags;
         for i in first..end {
@@ -244,7 +230,7 @@ impl<'a> Pending<'a> {
         let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
         let beside = 32 * v.vlenb;
         part.a = blank(&mut v.regs, part.a, beside + PART_A, sa, chunk, active, ONES[sa]);
-        if !part.scalar {
+        if !part.is_scalar() {
             part.b = blank(&mut v.regs, part.b, beside + PART_B, sb, chunk, active, ONES[sb]);
         }
         part.d = blank(&mut v.regs, part.d, beside + PART_D, sd, chunk, active, FOURS[sd]);
@@ -267,15 +253,15 @@ impl<'a> Pending<'a> {
             let whole = vl & !((16 >> size.trailing_zeros()) - 1);
             first = done;
             if self.fast && whole > 0 && done == 0 {
-                first = call(vi.kernel, &mut v.regs, &vi.lanes, whole, self.mode()) as usize;
+                first = vi.ready.run_part(&mut v.regs, vi.ready.lanes(), whole, self.mode()) as usize;
             }
             while first < whole {
                 let end = whole.min(first + chunk);
                 self.slow_run(&mut v.regs, first, end);
                 first = end;
                 if self.fast && first < whole {
-                    let (part, left) = (self.part(first), whole - first);
-                    first += call(vi.kernel, &mut v.regs, &part, left, self.mode()) as usize;
+                    let (part, left) = (vi.ready.part(first), whole - first);
+                    first += vi.ready.run_part(&mut v.regs, &part, left, self.mode()) as usize;
                 }
             }
         }
@@ -296,13 +282,13 @@ impl<'a> Pending<'a> {
                 active &= u64::read(&v.regs[first / 8..]);
             }
             let count = chunk.min(vl - first);
-            let to = self.vi.lanes.out + first * size;
+            let to = self.vi.ready.lanes().out + first * size;
             let mut done = false;
             if self.fast && active != 0 {
-                let part = self.put_aside(v, self.part(first), active, chunk);
-                done = call(vi.kernel, &mut v.regs, &part, count, self.mode()) as usize >= count;
+                let part = self.put_aside(v, vi.ready.part(first), active, chunk);
+                done = vi.ready.run_part(&mut v.regs, &part, count, self.mode()) as usize >= count;
                 if done {
-                    merge(&mut v.regs, to, part.out, size, active, count * size);
+                    v.blend(to, part.out, size, active, count);
                 }
             }
             if !done {
@@ -330,11 +316,9 @@ impl<'a> Pending<'a> {
             let active = if vi.masked { body & u64::read(&v.regs[word / 8..]) } else { body };
             let count = (vl - word).min(64);
             // Comparisons of numbers raise nothing, active or not; if there are NaNs, it is only asked of the active.
-            let part = Lanes { out, ..self.part(word) };
-            let bits = if call(vi.kernel, &mut v.regs, &part, count, 0) as usize >= count {
-                let lanes: [u8; 64] = read_lanes(&v.regs[out..][..64]);
-                // Those past the last may be anything.
-                pack(&lanes.map(|lane| lane & 1))
+            let part = Lanes { out, ..vi.ready.part(word) };
+            let bits = if vi.ready.run_part(&mut v.regs, &part, count, 0) as usize >= count {
+                u64::read(&v.regs[out..])
             } else {
                 (0..count)
                     .filter(|i| active >> i & 1 != 0)
@@ -349,47 +333,19 @@ impl<'a> Pending<'a> {
 
 /// An instruction with vector operands and a result for each element.
 pub(super) fn fvv(hart: &mut Hart, vi: &VInst) -> Exec {
-    let done = run_quickly(hart, vi);
-    if done == vi.vlmax as usize {
-        return Ok(());
-    }
-    in_full(hart, vi, done)
+    run(hart, vi, None, |p, v| p.group(v, 0))
 }
 
-fn fvf(hart: &mut Hart, vi: &VInst) -> Exec {
+/// The same with a scalar operand.
+pub(super) fn fvf(hart: &mut Hart, vi: &VInst) -> Exec {
     let scalar = scalar(hart, vi);
-    put_scalar(&mut hart.v, vi, scalar);
-    let done = run_quickly(hart, vi);
-    if done == vi.vlmax as usize {
-        return Ok(());
-    }
-    in_full(hart, vi, done)
+    run(hart, vi, Some(scalar), |p, v| p.group(v, 0))
 }
 
-/// What the kernel has not done. Apart, so that what it has needs no stack frame.
+/// Does what the kernel has not, after the first `done` elements. True, for it is only asked where it can.
 #[inline(never)]
-fn in_full(hart: &mut Hart, vi: &VInst, done: usize) -> Exec {
-    run(hart, vi, None, |p, v| p.group(v, done))
-}
-
-/// Asks the kernel at once if it is all that the instruction needs: whole registers, all active, and a rounding mode
-/// that it can do. How many elements it did.
-#[inline(always)]
-fn run_quickly(hart: &mut Hart, vi: &VInst) -> usize {
-    let rounds = match vi.work.fast {
-        Fast::Always => hart.frm <= 4,
-        Fast::In(mode) => match vi.work.rm {
-            None => hart.frm == mode as u8,
-            Some(_) => hart.frm <= 4,
-        },
-        Fast::Never => false,
-    };
-    if !vi.plain || !rounds || hart.v.vstart != 0 || hart.v.vl != u64::from(vi.vlmax) {
-        return 0;
-    }
-    let mode = u8::from(!hart.fflags.contains(Flags::NX));
-    hart.vs_dirty = true;
-    call(vi.kernel, &mut hart.v.regs, &vi.lanes, vi.vlmax as usize, mode) as usize
+pub(super) fn go_on(hart: &mut Hart, vi: &VInst, done: usize) -> bool {
+    run(hart, vi, None, |p, v| p.group(v, done)).is_ok()
 }
 
 fn mfvv(hart: &mut Hart, vi: &VInst) -> Exec {
@@ -409,7 +365,7 @@ fn vfwmaccbf16_vf(hart: &mut Hart, vi: &VInst) -> Exec {
 
 /// The scalar operand.
 #[inline(always)]
-fn scalar(hart: &Hart, vi: &VInst) -> u64 {
+pub(super) fn scalar(hart: &Hart, vi: &VInst) -> u64 {
     let f = hart.f[vi.inst.rs1];
     match vi.work.sizes[2] {
         2 => unbox_scalar::<u16>(f).into(),
@@ -443,7 +399,7 @@ fn sign_vf(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let scalar = scalar(hart, vi);
     put_scalar(&mut hart.v, vi, scalar);
-    map(&mut hart.v, vi, Kind::Pure, 0);
+    map(&mut hart.v, vi, Kind::Pure);
     end(hart);
     Ok(())
 }
@@ -454,7 +410,7 @@ fn vfmerge(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let scalar = scalar(hart, vi);
     put_scalar(&mut hart.v, vi, scalar);
-    map(&mut hart.v, vi, Kind::Merge, 0);
+    map(&mut hart.v, vi, Kind::Carry);
     end(hart);
     Ok(())
 }
@@ -631,7 +587,7 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
         Op::VmfgtVf => row(mvf, mfvf, compare!(Greater, gt)),
         Op::VmfgeVf => row(mvf, mfvf, compare!(GreaterOrEqual, ge)),
 
-        Op::VfmergeVfm => row(vf.v0_is_operand(), vfmerge, work!(Work::of::<Map2<Vmv, T, T, T>>())),
+        Op::VfmergeVfm => row(vf.v0_is_operand(), vfmerge, work!(Work::of::<Choose<(), T>>())),
         Op::VfmvVF => row(to_vd, sign_vf, work!(Work::of::<Map2<Vmv, T, T, T>>())),
         _ => conversion::entry(op, sew),
     }

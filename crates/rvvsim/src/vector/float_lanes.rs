@@ -9,52 +9,34 @@
 //! refuse too much, never too little. `lanes_tests` compares every kernel with its slow twin.
 
 use super::element::Element;
-use super::kernels::Pass;
+#[cfg(target_arch = "x86_64")]
+use super::float_simd;
+use super::kernels::{ALL, OUT_A, OUT_A_B, Pass, all_ones, sign_bits};
 use super::lanes::{Block, Lanes, Step};
-use std::fmt::Debug;
+use super::numbers::Numbers;
 use std::marker::PhantomData;
-use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Bits of a number that the host's FPU can compute with.
 pub(super) trait Number: Element {
     /// The number.
-    type F: Copy
-        + Debug
-        + PartialOrd
-        + Add<Output = Self::F>
-        + Sub<Output = Self::F>
-        + Mul<Output = Self::F>
-        + Div<Output = Self::F>
-        + Neg<Output = Self::F>;
-    /// 0.
-    const NOTHING: Self::F;
-    /// The least normal number.
-    const MIN_NORMAL: Self::F;
-    /// The greatest number.
-    const MAX: Self::F;
-    /// A number so great that the product of two of this precision, if it is as great, is a multiple of the least
-    /// subnormal number: the error of a rounded product, quotient or root is then a number, and zero only if it is.
-    const SPACIOUS: Self::F;
+    type F: Numbers<One = Self::F>;
     /// The number of these bits.
     fn number(self) -> Self::F;
     /// The bits of a number.
     fn bits(x: Self::F) -> Self;
-    /// The magnitude.
-    fn abs(x: Self::F) -> Self::F;
-    /// The square root.
-    fn sqrt(x: Self::F) -> Self::F;
-    /// `x * y + z`, rounded once. Only asked for where the host has an instruction for it.
-    fn fused(x: Self::F, y: Self::F, z: Self::F) -> Self::F;
+    /// As [`Arith::block`].
+    fn block<O: Operation, const FMA: bool, const N: usize>(
+        a: &[Self; N],
+        b: &[Self; N],
+        d: &[Self; N],
+        exact: bool,
+    ) -> Option<[Self; N]>;
 }
 
 macro_rules! number {
-    ($($u:ty, $f:ty, $spacious:expr;)*) => {$(
+    ($($u:ty, $f:ty, $narrow:ident, $wide:ident;)*) => {$(
         impl Number for $u {
             type F = $f;
-            const NOTHING: $f = 0.0;
-            const MIN_NORMAL: $f = <$f>::MIN_POSITIVE;
-            const MAX: $f = <$f>::MAX;
-            const SPACIOUS: $f = $spacious;
 
             #[inline(always)]
             fn number(self) -> $f {
@@ -65,109 +47,207 @@ macro_rules! number {
                 x.to_bits()
             }
             #[inline(always)]
-            fn abs(x: $f) -> $f {
-                x.abs()
-            }
-            #[inline(always)]
-            fn sqrt(x: $f) -> $f {
-                x.sqrt()
-            }
-            #[inline(always)]
-            fn fused(x: $f, y: $f, z: $f) -> $f {
-                x.mul_add(y, z)
+            fn block<O: Operation, const FMA: bool, const N: usize>(
+                a: &[$u; N],
+                b: &[$u; N],
+                d: &[$u; N],
+                exact: bool,
+            ) -> Option<[$u; N]> {
+                #[cfg(target_arch = "x86_64")]
+                if FMA && (N * size_of::<$u>()).is_multiple_of(32) {
+                    return float_simd::block::<O, float_simd::$wide, $u, N>(a, b, d, exact);
+                } else if FMA && (N * size_of::<$u>()).is_multiple_of(16) {
+                    return float_simd::block::<O, float_simd::$narrow, $u, N>(a, b, d, exact);
+                }
+                let mut out = [0; N];
+                let mut all = true;
+                for i in 0..N {
+                    let (value, ok) = <O as Arith<$u>>::lane::<FMA>(a[i], b[i], d[i], exact);
+                    out[i] = value;
+                    all &= ok;
+                }
+                all.then_some(out)
             }
         }
     )*};
 }
 
 number! {
-    // 2^-100: its products end at 2^-148 or above. 2^-960: at 2^-1066 or above.
-    u32, f32, f32::from_bits((127 - 100) << 23);
-    u64, f64, f64::from_bits((1023 - 960) << 52);
+    u32, f32, F32x4, F32x8;
+    u64, f64, F64x2, F64x4;
 }
 
 /// An operation on the bits of numbers.
-pub(super) trait Arith<T> {
+pub(super) trait Arith<T: Element> {
+    /// Whether the signs of operands may have to be flipped first.
+    const SIGNS: bool = false;
+
     /// The result, and whether it may be taken; `exact`: only if it is exact. Without `FMA` the host has no fused
     /// multiply-add, and what would need one is refused.
     fn lane<const FMA: bool>(a: T, b: T, d: T, exact: bool) -> (T, bool);
+
+    /// The results of a block, if all of them may be taken.
+    #[inline(always)]
+    fn block<const FMA: bool, const N: usize>(
+        a: &[T; N],
+        b: &[T; N],
+        d: &[T; N],
+        exact: bool,
+    ) -> Option<[T; N]> {
+        let mut out = [T::ZERO; N];
+        let mut wrong = [T::ZERO; N];
+        // Two loops, so that what is asked only now and then costs nothing otherwise.
+        if exact {
+            for i in 0..N {
+                let (value, ok) = Self::lane::<FMA>(a[i], b[i], d[i], true);
+                out[i] = value;
+                wrong[i] = unless(ok);
+            }
+        } else {
+            for i in 0..N {
+                let (value, ok) = Self::lane::<FMA>(a[i], b[i], d[i], false);
+                out[i] = value;
+                wrong[i] = unless(ok);
+            }
+        }
+        (wrong.into_iter().fold(T::ZERO, |any, one| any | one) == T::ZERO).then_some(out)
+    }
+}
+
+/// An operation on numbers that the host's FPU can compute with, on one or on many side by side.
+pub(super) trait Operation {
+    /// As [`Arith::SIGNS`].
+    const SIGNS: bool;
+    /// The result. Without `FMA` the host has no fused multiply-add.
+    fn result<V: Numbers, const FMA: bool>(a: V, b: V, d: V) -> V;
+    /// Whether no exception but inexact can have been raised.
+    fn fine<V: Numbers, const FMA: bool>(a: V, b: V, d: V, r: V) -> V::Mask;
+    /// Whether it is exact, if it is fine.
+    fn exact<V: Numbers, const FMA: bool>(a: V, b: V, d: V, r: V) -> V::Mask;
+}
+
+impl<T: Number, O: Operation> Arith<T> for O {
+    const SIGNS: bool = O::SIGNS;
+
+    #[inline(always)]
+    fn lane<const FMA: bool>(a: T, b: T, d: T, exact: bool) -> (T, bool) {
+        let (a, b, d) = (a.number(), b.number(), d.number());
+        let r = O::result::<_, FMA>(a, b, d);
+        let mut ok = O::fine::<_, FMA>(a, b, d, r);
+        if exact {
+            ok = ok & O::exact::<_, FMA>(a, b, d, r);
+        }
+        (T::bits(r), T::F::all(ok))
+    }
+
+    #[inline(always)]
+    fn block<const FMA: bool, const N: usize>(
+        a: &[T; N],
+        b: &[T; N],
+        d: &[T; N],
+        exact: bool,
+    ) -> Option<[T; N]> {
+        T::block::<O, FMA, N>(a, b, d, exact)
+    }
 }
 
 /// Finite: an overflow, an infinite operand or a NaN among them gives what is not.
 #[inline(always)]
-fn finite<T: Number>(x: T::F) -> bool {
-    T::abs(x) <= T::MAX
+fn finite<V: Numbers>(x: V) -> V::Mask {
+    x.abs().le(V::all_of(V::MAX))
 }
 
 /// Out of reach of overflow and underflow. The least normal number is not: a tiny number may round to it.
 #[inline(always)]
-fn safe<T: Number>(x: T::F) -> bool {
-    (T::abs(x) > T::MIN_NORMAL) & finite::<T>(x)
+fn safe<V: Numbers>(x: V) -> V::Mask {
+    V::all_of(V::MIN_NORMAL).lt(x.abs()) & finite(x)
 }
 
 #[inline(always)]
-fn spacious<T: Number>(x: T::F) -> bool {
-    T::abs(x) >= T::SPACIOUS
+fn spacious<V: Numbers>(x: V) -> V::Mask {
+    V::all_of(V::SPACIOUS).le(x.abs())
+}
+
+#[inline(always)]
+fn is_zero<V: Numbers>(x: V) -> V::Mask {
+    x.eq(V::all_of(V::NOTHING))
 }
 
 /// A sum to nearest that is finite is exact if and only if both differences give the operands back: see
 /// [`fp::fast`](crate::fp).
 #[inline(always)]
-fn exact_sum<T: Number>(x: T::F, y: T::F, sum: T::F) -> bool {
-    (sum - x == y) & (sum - y == x)
+fn exact_sum<V: Numbers>(x: V, y: V, sum: V) -> V::Mask {
+    sum.sub(x).eq(y) & sum.sub(y).eq(x)
 }
 
-macro_rules! arith {
-    ($($(#[$doc:meta])* $name:ident<$t:ident>($a:ident, $b:ident, $d:ident; $r:ident = $value:expr)
+/// Whether `x * y` is `product` and nothing is left, if there is space for it.
+#[inline(always)]
+fn exact_product<V: Numbers, const FMA: bool>(x: V, y: V, product: V) -> V::Mask {
+    if FMA { is_zero(x.fused(y, product.neg())) } else { V::NO }
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident($a:ident, $b:ident, $d:ident; $r:ident = $value:expr) signs: $signs:literal,
        fine: $fine:expr, exact: $exact:expr;)*) => {$(
         $(#[$doc])*
         pub(super) struct $name;
 
-        impl<$t: Number> Arith<$t> for $name {
+        #[allow(unused_variables)]
+        impl Operation for $name {
+            const SIGNS: bool = $signs;
+
             #[inline(always)]
-            fn lane<const FMA: bool>(a: $t, b: $t, d: $t, exact: bool) -> ($t, bool) {
-                #[allow(unused_variables)]
-                let ($a, $b, $d) = (a.number(), b.number(), d.number());
-                let $r = $value;
-                let ok = $fine & (!exact || $exact);
-                ($t::bits($r), ok)
+            fn result<V: Numbers, const FMA: bool>($a: V, $b: V, $d: V) -> V {
+                $value
+            }
+            #[inline(always)]
+            fn fine<V: Numbers, const FMA: bool>($a: V, $b: V, $d: V, $r: V) -> V::Mask {
+                $fine
+            }
+            #[inline(always)]
+            fn exact<V: Numbers, const FMA: bool>($a: V, $b: V, $d: V, $r: V) -> V::Mask {
+                $exact
             }
         }
     )*};
 }
 
-arith! {
+operations! {
     /// A sum. It never underflows inexactly: where it is subnormal, it is exact.
-    Sum<T>(a, b, _d; r = a + b)
-        fine: finite::<T>(r),
-        exact: exact_sum::<T>(a, b, r);
+    Sum(a, b, _d; r = a.add(b))
+        signs: true,
+        fine: finite(r),
+        exact: exact_sum(a, b, r);
     /// A product. Zero times a finite number is zero; times infinity it is a NaN.
-    Product<T>(a, b, _d; r = a * b)
-        fine: safe::<T>(r) | ((r == T::NOTHING) & ((a == T::NOTHING) | (b == T::NOTHING))),
-        exact: FMA && ((r == T::NOTHING) | (spacious::<T>(r) & (T::fused(a, b, -r) == T::NOTHING)));
+    Product(a, b, _d; r = a.mul(b))
+        signs: false,
+        fine: safe(r) | (is_zero(r) & (is_zero(a) | is_zero(b))),
+        exact: is_zero(r) | (spacious(r) & exact_product::<V, FMA>(a, b, r));
     /// A quotient. Zero divided by what is neither zero nor a NaN is zero, exactly.
-    Quotient<T>(a, b, _d; r = a / b)
-        fine: safe::<T>(r) | ((r == T::NOTHING) & (a == T::NOTHING)),
-        exact: FMA && ((r == T::NOTHING) | (spacious::<T>(a) & (T::fused(r, b, -a) == T::NOTHING)));
+    Quotient(a, b, _d; r = a.div(b))
+        signs: false,
+        fine: safe(r) | (is_zero(r) & is_zero(a)),
+        exact: is_zero(r) | (spacious(a) & exact_product::<V, FMA>(r, b, a));
     /// A quotient, the other way round.
-    Reversed<T>(a, b, _d; r = b / a)
-        fine: safe::<T>(r) | ((r == T::NOTHING) & (b == T::NOTHING)),
-        exact: FMA && ((r == T::NOTHING) | (spacious::<T>(b) & (T::fused(r, a, -b) == T::NOTHING)));
+    Reversed(a, b, _d; r = b.div(a))
+        signs: false,
+        fine: safe(r) | (is_zero(r) & is_zero(b)),
+        exact: is_zero(r) | (spacious(b) & exact_product::<V, FMA>(r, a, b));
     /// A square root: of a positive number, far from overflow and underflow; of zero, that zero. Others are NaNs or
     /// infinite.
-    Root<T>(a, _b, _d; r = T::sqrt(a))
-        fine: safe::<T>(r) | (a == T::NOTHING),
-        exact: FMA && ((a == T::NOTHING) | (spacious::<T>(a) & (T::fused(r, r, -a) == T::NOTHING)));
+    Root(a, _b, _d; r = a.sqrt())
+        signs: false,
+        fine: safe(r) | is_zero(a),
+        exact: is_zero(a) | (spacious(a) & exact_product::<V, FMA>(r, r, a));
     /// A product and a sum. With a factor of zero the result is the addend, if it is finite, and exact. Else it is
     /// exact if the product is and the sum is.
-    Fused<T>(a, b, d; r = if FMA { T::fused(a, b, d) } else { T::NOTHING })
-        fine: FMA & (safe::<T>(r) | (((a == T::NOTHING) | (b == T::NOTHING)) & finite::<T>(r))),
+    Fused(a, b, d; r = if FMA { a.fused(b, d) } else { V::all_of(V::NOTHING) })
+        signs: true,
+        fine: if FMA { safe(r) | ((is_zero(a) | is_zero(b)) & finite(r)) } else { V::NO },
         exact: {
-            let product = a * b;
-            let exact_product = spacious::<T>(product)
-                & finite::<T>(product)
-                & (T::fused(a, b, -product) == T::NOTHING);
-            ((a == T::NOTHING) | (b == T::NOTHING) | exact_product) & exact_sum::<T>(product, d, r)
+            let product = a.mul(b);
+            let exact_product = spacious(product) & finite(product) & exact_product::<V, FMA>(a, b, product);
+            (is_zero(a) | is_zero(b) | exact_product) & exact_sum(product, d, r)
         };
 }
 
@@ -213,6 +293,8 @@ fn double_to_half(x: f64) -> (u16, bool, bool) {
 macro_rules! half {
     ($($name:ident($a:ident, $b:ident; $r:ident = $value:expr) exact: $exact:expr;)*) => {$(
         impl Arith<u16> for $name {
+            const SIGNS: bool = <$name as Operation>::SIGNS;
+
             #[inline(always)]
             fn lane<const FMA: bool>(a: u16, b: u16, _d: u16, exact: bool) -> (u16, bool) {
                 let fine = half_is_finite(a) & half_is_finite(b);
@@ -237,6 +319,8 @@ half! {
 }
 
 impl Arith<u16> for Fused {
+    const SIGNS: bool = true;
+
     /// The product of halves is exact in single precision. The sum is taken in double precision and refused if it is
     /// not exact there: it is rounded once, then.
     #[inline(always)]
@@ -245,7 +329,7 @@ impl Arith<u16> for Fused {
         let (product, d) = (f64::from(from_half(a) * from_half(b)), f64::from(from_half(d)));
         let sum = product + d;
         let (half, normal, whole) = double_to_half(sum);
-        (half, fine & normal & exact_sum::<u64>(product, d, sum) & (!exact || whole))
+        (half, fine & normal & exact_sum(product, d, sum) & (!exact || whole))
     }
 }
 
@@ -256,12 +340,15 @@ fn unless<T: Element>(ok: bool) -> T {
 }
 
 #[inline(always)]
-fn negated<T: Element, const N: usize>(lanes: [T; N], sign: u64) -> [T; N] {
-    lanes.map(|lane| lane ^ T::from_u64(sign))
+fn negated<T: Element, const N: usize>(mut lanes: [T; N], sign: u64) -> [T; N] {
+    for lane in &mut lanes {
+        *lane = *lane ^ T::from_u64(sign);
+    }
+    lanes
 }
 
 macro_rules! block {
-    ($(#[$doc:meta])* $name:ident<$o:ident: $op:path, $($t:ident: $bound:path),+> [$a:ty, $b:ty] -> $d:ty, steps $s:ty,
+    ($(#[$doc:meta])* $name:ident<$o:ident: $op:path, $($t:ident: $bound:path),+> [$a:ty, $b:ty] -> $d:ty, steps $s:ty, uses $uses:ident,
      |$pass:ident, $first:ident, $n:ident, $fma:ident| $body:block) => {
         $(#[$doc])*
         pub(super) struct $name<$o, $($t),+>(PhantomData<($o, $($t),+)>);
@@ -272,10 +359,12 @@ macro_rules! block {
             impl<$o: $op, $($t: $bound),+> Block for $name<$o, $($t),+> {
                 type D = $d;
                 const SOURCES: [u8; 2] = [size_of::<$a>() as u8, size_of::<$b>() as u8];
+                const USES: [bool; 4] = $uses;
 
                 #[inline(always)]
-                fn run<const FMA: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-                    let mut taking = Taking::<$o, $($t),+, FMA>(Pass::new(regs, lanes, mode));
+                unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
+                    // SAFETY: the caller's.
+                    let mut taking = Taking::<$o, $($t),+, FMA>(unsafe { Pass::new(regs, lanes, mode) });
                     <$s>::steps::<_, FMA>(&mut taking, count) as u64
                 }
             }
@@ -293,36 +382,41 @@ macro_rules! block {
 
 block! {
     /// `out[i] = op(a[i], b[i], d[i])`. The answer is how many elements could be done.
-    Float3<O: Arith<T>, T: Element> [T, T] -> T, steps T, |pass, first, N, FMA| {
+    Float3<O: Arith<T>, T: Element> [T, T] -> T, steps T, uses ALL, |pass, first, N, FMA| {
         let [na, nb, nd] = pass.lanes.negate;
-        let a = negated(pass.a::<T, N>(first), na);
-        let b = negated(pass.b::<T, N>(first), nb);
-        let d = negated(pass.d::<T, N>(first), nd);
-        take::<_, T, N>(pass, first, |i, exact| O::lane::<FMA>(a[i], b[i], d[i], exact))
+        debug_assert!(O::SIGNS || [na, nb, nd] == [0; 3]);
+        let (mut a, mut b, mut d) = (pass.a::<T, N>(first), pass.b::<T, N>(first), pass.d::<T, N>(first));
+        if O::SIGNS {
+            (a, b, d) = (negated(a, na), negated(b, nb), negated(d, nd));
+        }
+        put(pass, first, O::block::<FMA, N>(&a, &b, &d, pass.mode != 0))
     }
 }
 
 block! {
     /// `out[i] = op(a[i], b[i])`.
-    Float2<O: Arith<T>, T: Element> [T, T] -> T, steps T, |pass, first, N, FMA| {
+    Float2<O: Arith<T>, T: Element> [T, T] -> T, steps T, uses OUT_A_B, |pass, first, N, FMA| {
         let [na, nb, _] = pass.lanes.negate;
-        let a = negated(pass.a::<T, N>(first), na);
-        let b = negated(pass.b::<T, N>(first), nb);
-        take::<_, T, N>(pass, first, |i, exact| O::lane::<FMA>(a[i], b[i], T::ZERO, exact))
+        debug_assert!(O::SIGNS || [na, nb] == [0; 2]);
+        let (mut a, mut b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
+        if O::SIGNS {
+            (a, b) = (negated(a, na), negated(b, nb));
+        }
+        put(pass, first, O::block::<FMA, N>(&a, &b, &[T::ZERO; N], pass.mode != 0))
     }
 }
 
 block! {
     /// `out[i] = op(a[i])`, of another width perhaps.
-    Float1<O: Convert<A, R>, A: Element, R: Element> [A, A] -> R, steps R, |pass, first, N, FMA| {
+    Float1<O: Convert<A, R>, A: Element, R: Element> [A, A] -> R, steps R, uses OUT_A, |pass, first, N, FMA| {
         let a = pass.a::<A, N>(first);
-        take::<_, R, N>(pass, first, |i, exact| O::lane::<FMA>(a[i], exact))
+        put(pass, first, O::block::<FMA, N>(&a, pass.mode != 0))
     }
 }
 
 block! {
     /// `out[i] = op(a[i], b[i])` of numbers half as wide as the result, `a` if it is not as wide already.
-    Wide2<O: Arith<R>, A: Widen<R>, B: Widen<R>, R: Number> [A, B] -> R, steps R, |pass, first, N, FMA| {
+    Wide2<O: Arith<R>, A: Widen<R>, B: Widen<R>, R: Number> [A, B] -> R, steps R, uses OUT_A_B, |pass, first, N, FMA| {
         let [na, nb, _] = pass.lanes.negate;
         let a = negated(pass.a::<A, N>(first), na);
         let b = negated(pass.b::<B, N>(first), nb);
@@ -336,18 +430,27 @@ block! {
 
 block! {
     /// `out[i] = a[i] * b[i] + d[i]` of numbers half as wide as the result: their product is exact.
-    WideFused<O: Arith<R>, A: Widen<R>, R: Number> [A, A] -> R, steps R, |pass, first, N, FMA| {
+    WideFused<O: Arith<R>, A: Widen<R>, R: Number> [A, A] -> R, steps R, uses ALL, |pass, first, N, FMA| {
         let [na, nb, nd] = pass.lanes.negate;
         let a = negated(pass.a::<A, N>(first), na);
         let b = negated(pass.b::<A, N>(first), nb);
         let d = negated(pass.d::<R, N>(first), nd);
         take::<_, R, N>(pass, first, |i, exact| {
             let (x, y) = (a[i].widen(), b[i].widen());
-            let product = x.0.number() * y.0.number();
+            let product = x.0.number().mul(y.0.number());
             let (r, ok) = O::lane::<FMA>(R::bits(product), d[i], R::ZERO, exact);
             (r, ok & x.1 & y.1)
         })
     }
+}
+
+/// Writes a block of results, if there is one.
+#[inline(always)]
+fn put<P, R: Element, const N: usize>(pass: &mut Pass<'_, P>, first: usize, out: Option<[R; N]>) -> bool {
+    if let Some(out) = &out {
+        pass.write(first, out);
+    }
+    out.is_some()
 }
 
 /// Writes a block of results if all of them may be taken.
@@ -416,9 +519,30 @@ impl Widen<u32> for u16 {
 }
 
 /// A conversion from bits to bits.
-pub(super) trait Convert<A, R> {
+pub(super) trait Convert<A: Element, R: Element> {
     /// As [`Arith::lane`].
     fn lane<const FMA: bool>(a: A, exact: bool) -> (R, bool);
+
+    /// As [`Arith::block`].
+    #[inline(always)]
+    fn block<const FMA: bool, const N: usize>(a: &[A; N], exact: bool) -> Option<[R; N]> {
+        let mut out = [R::ZERO; N];
+        let mut wrong = [R::ZERO; N];
+        if exact {
+            for i in 0..N {
+                let (value, ok) = Self::lane::<FMA>(a[i], true);
+                out[i] = value;
+                wrong[i] = unless(ok);
+            }
+        } else {
+            for i in 0..N {
+                let (value, ok) = Self::lane::<FMA>(a[i], false);
+                out[i] = value;
+                wrong[i] = unless(ok);
+            }
+        }
+        (wrong.into_iter().fold(R::ZERO, |any, one| any | one) == R::ZERO).then_some(out)
+    }
 }
 
 /// An operation that has nothing to do with widths.
@@ -429,6 +553,11 @@ where
     #[inline(always)]
     fn lane<const FMA: bool>(a: T, exact: bool) -> (T, bool) {
         O::lane::<FMA>(a, T::ZERO, T::ZERO, exact)
+    }
+
+    #[inline(always)]
+    fn block<const FMA: bool, const N: usize>(a: &[T; N], exact: bool) -> Option<[T; N]> {
+        O::block::<FMA, N>(a, a, a, exact)
     }
 }
 
@@ -442,7 +571,7 @@ impl Convert<u32, u64> for Widening {
     #[inline(always)]
     fn lane<const FMA: bool>(a: u32, _exact: bool) -> (u64, bool) {
         let wide = f64::from(f32::from_bits(a));
-        (wide.to_bits(), finite::<u64>(wide))
+        (wide.to_bits(), finite(wide))
     }
 }
 
@@ -461,7 +590,7 @@ impl Convert<u64, u32> for Narrowing {
     fn lane<const FMA: bool>(a: u64, exact: bool) -> (u32, bool) {
         let wide = f64::from_bits(a);
         let narrow = wide as f32;
-        let fine = safe::<u32>(narrow) | (wide == 0.0);
+        let fine = safe(narrow) | (wide == 0.0);
         (narrow.to_bits(), fine & (!exact || f64::from(narrow) == wide))
     }
 }
@@ -633,34 +762,41 @@ relations! {
     GreaterOrEqual(a, b, zeroes) = (a >= b) | zeroes;
 }
 
-/// Elements `a` and `b`, each byte of `out` 1 if the comparison holds. The answer is how many could be done.
+/// Compares up to 64 elements; eight bytes of `out` are the bits of the result. The answer is how many could be done.
 pub(super) struct Compare<O, T>(PhantomData<(O, T)>);
 
 impl<O: Relation, T: Ordered> Block for Compare<O, T> {
     type D = T;
     const SOURCES: [u8; 2] = [T::SIZE as u8, T::SIZE as u8];
+    const USES: [bool; 4] = OUT_A_B;
 
     #[inline(always)]
-    fn run<const FMA: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
+    unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
         struct Taking<'a, O, T>(Pass<'a, (O, T)>);
         impl<O: Relation, T: Ordered> Step for Taking<'_, O, T> {
             #[inline(always)]
             fn step<const N: usize>(&mut self, first: usize) -> bool {
                 let (a, b) = (self.0.a::<T, N>(first), self.0.b::<T, N>(first));
-                let mut out = [0_u8; N];
+                let mut out = [T::ZERO; N];
                 let mut wrong = [T::ZERO; N];
                 for i in 0..N {
-                    out[i] = u8::from(O::holds(a[i], b[i]));
+                    out[i] = all_ones(O::holds(a[i], b[i]));
                     wrong[i] = unless(numbers(a[i], b[i]));
                 }
                 if wrong.into_iter().fold(T::ZERO, |any, one| any | one) != T::ZERO {
                     return false;
                 }
-                self.0.write(first, &out);
+                self.0.answer |= sign_bits(&out) << first;
                 true
             }
         }
-        T::steps::<_, FMA>(&mut Taking::<O, T>(Pass::new(regs, lanes, mode)), count) as u64
+        // SAFETY: the caller's.
+        let mut taking = Taking::<O, T>(unsafe { Pass::new(regs, lanes, mode) });
+        let done = T::steps::<_, FMA>(&mut taking, count) as u64;
+        // Sixteen elements are as many bytes at least.
+        let bits = taking.0.answer;
+        taking.0.write(0, &[bits]);
+        done
     }
 }
 
@@ -670,9 +806,10 @@ pub(super) struct Nothing<A, R>(PhantomData<(A, R)>);
 impl<A: Element, R: Element> Block for Nothing<A, R> {
     type D = R;
     const SOURCES: [u8; 2] = [A::SIZE as u8, A::SIZE as u8];
+    const USES: [bool; 4] = [false; 4];
 
     #[inline(always)]
-    fn run<const FMA: bool>(_regs: &mut [u8], _lanes: &Lanes, _count: usize, _mode: u8) -> u64 {
+    unsafe fn run<const FMA: bool>(_regs: *mut u8, _lanes: &Lanes, _count: usize, _mode: u64) -> u64 {
         0
     }
 }

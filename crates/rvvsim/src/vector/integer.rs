@@ -4,9 +4,9 @@
 //! bit of v0.
 
 use super::Row;
-use super::body::{self, mvv, mvvm, mvx, mvxm, vv, vvm, vx, vxm};
+use super::body::{mvv, mvvm, mvx, mvxm, vv, vvm, vx, vxm};
 use super::element::{Element, Op1, ops, work_by_sew};
-use super::kernels::{Map1, Map2, Map3, Test2, Test3};
+use super::kernels::{Carry, Choose, Map1, Map2, Map3, Test2, TestCarry};
 use super::lanes::Work;
 use super::legality::{Eew, Shape};
 use rvv_isa::{Op, Sew};
@@ -265,21 +265,21 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
         Op::VnmsubVv => vvd!(Vnmsub),
         Op::VnmsubVx => vxd!(Vnmsub),
 
-        Op::VadcVvm => row!(all, carry_vv, vvm, Map3<Vadc, U, U>),
-        Op::VadcVxm | Op::VadcVim => row!(all, carry_vx, vxm, Map3<Vadc, U, U>),
-        Op::VsbcVvm => row!(all, carry_vv, vvm, Map3<Vsbc, U, U>),
-        Op::VsbcVxm => row!(all, carry_vx, vxm, Map3<Vsbc, U, U>),
-        Op::VmadcVvm => row!(all, mask_vv, mvvm, Test3<Vmadc, U>),
-        Op::VmadcVxm | Op::VmadcVim => row!(all, mask_vx, mvxm, Test3<Vmadc, U>),
+        Op::VadcVvm => row!(all, carry_vv, vvm, Carry<Vadc, U>),
+        Op::VadcVxm | Op::VadcVim => row!(all, carry_vx, vxm, Carry<Vadc, U>),
+        Op::VsbcVvm => row!(all, carry_vv, vvm, Carry<Vsbc, U>),
+        Op::VsbcVxm => row!(all, carry_vx, vxm, Carry<Vsbc, U>),
+        Op::VmadcVvm => row!(all, mask_vv, mvvm, TestCarry<Vmadc, U>),
+        Op::VmadcVxm | Op::VmadcVim => row!(all, mask_vx, mvxm, TestCarry<Vmadc, U>),
         Op::VmadcVv => mvv!(VmadcNoCarry),
         Op::VmadcVx | Op::VmadcVi => mvx!(VmadcNoCarry),
-        Op::VmsbcVvm => row!(all, mask_vv, mvvm, Test3<Vmsbc, U>),
-        Op::VmsbcVxm => row!(all, mask_vx, mvxm, Test3<Vmsbc, U>),
+        Op::VmsbcVvm => row!(all, mask_vv, mvvm, TestCarry<Vmsbc, U>),
+        Op::VmsbcVxm => row!(all, mask_vx, mvxm, TestCarry<Vmsbc, U>),
         Op::VmsbcVv => mvv!(VmsbcNoBorrow),
         Op::VmsbcVx => mvx!(VmsbcNoBorrow),
         // norm:vmerge_op_mask
-        Op::VmergeVvm => row!(all, merge_vv, body::merge_vv, Map2<Vmv, U, U, U>),
-        Op::VmergeVxm | Op::VmergeVim => row!(all, merge_vx, body::merge_vx, Map2<Vmv, U, U, U>),
+        Op::VmergeVvm => row!(all, merge_vv, vvm, Choose<(), U>),
+        Op::VmergeVxm | Op::VmergeVim => row!(all, merge_vx, vxm, Choose<(), U>),
         Op::VmvVV => row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Sew), vv, Map1<Vzext, U, U>),
         Op::VmvVX | Op::VmvVI => {
             row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Absent), vx, Map2<Vmv, U, U, U>)

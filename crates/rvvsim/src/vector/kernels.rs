@@ -1,51 +1,77 @@
 //! Kernels for the usual forms of operations: `a` is always of `vs2`, `b` of `vs1` or the scalar, `d` the third
 //! operand.
 
-use super::body::{low_bits, pack, read_lanes, write_lanes};
+use super::body::{low_bits, select};
 use super::element::{Element, Op1, Op2, Op3};
 use super::lanes::{Block, Lanes, Step};
 use std::marker::PhantomData;
 
 /// The register file and what is to be done with it, while a kernel goes through the elements.
 pub(super) struct Pass<'a, B> {
-    pub regs: &'a mut [u8],
+    regs: *mut u8,
     pub lanes: &'a Lanes,
-    pub mode: u8,
+    pub mode: u64,
     /// What the elements done so far add up to: see [`Kernel`](super::lanes::Kernel).
     pub answer: u64,
     block: PhantomData<B>,
 }
 
 impl<'a, B> Pass<'a, B> {
+    /// # Safety
+    /// That of a [`Kernel`](super::lanes::Kernel), for the elements that are read and written by the methods.
     #[inline(always)]
-    pub fn new(regs: &'a mut [u8], lanes: &'a Lanes, mode: u8) -> Self {
+    pub unsafe fn new(regs: *mut u8, lanes: &'a Lanes, mode: u64) -> Self {
         Pass { regs, lanes, mode, answer: 0, block: PhantomData }
+    }
+
+    /// Elements at a place of the register file.
+    #[inline(always)]
+    fn read<T: Element, const N: usize>(&self, at: usize) -> [T; N] {
+        let mut lanes = [T::ZERO; N];
+        // SAFETY: `new`'s caller says that the elements are there, and any bits are an element.
+        unsafe {
+            std::ptr::copy_nonoverlapping(self.regs.add(at), lanes.as_mut_ptr().cast(), size_of_val(&lanes));
+        }
+        // (`map` of many lanes goes through the stack, even if it does nothing.)
+        if cfg!(target_endian = "little") { lanes } else { lanes.map(T::little_endian) }
     }
 
     #[inline(always)]
     pub fn a<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
-        read_lanes(&self.regs[self.lanes.a + first * T::SIZE..][..N * T::SIZE])
+        self.read(self.lanes.a + first * T::SIZE)
     }
 
     #[inline(always)]
     pub fn b<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
-        read_lanes(&self.regs[self.lanes.b_at(first, T::SIZE)..][..N * T::SIZE])
+        self.read(self.lanes.b_at(first, T::SIZE))
     }
 
     #[inline(always)]
     pub fn d<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
-        read_lanes(&self.regs[self.lanes.d + first * T::SIZE..][..N * T::SIZE])
+        self.read(self.lanes.d + first * T::SIZE)
     }
 
     #[inline(always)]
     pub fn write<T: Element, const N: usize>(&mut self, first: usize, lanes: &[T; N]) {
-        write_lanes(&mut self.regs[self.lanes.out + first * T::SIZE..][..N * T::SIZE], lanes);
+        let lanes = if cfg!(target_endian = "little") { *lanes } else { lanes.map(T::little_endian) };
+        // SAFETY: `new`'s caller says that there is place for them.
+        unsafe {
+            let to = self.regs.add(self.lanes.out + first * T::SIZE);
+            std::ptr::copy_nonoverlapping(lanes.as_ptr().cast(), to, size_of_val(&lanes));
+        }
     }
 }
 
+/// What a kernel uses of `out`, `a`, `b` and `d`.
+pub(super) const ALL: [bool; 4] = [true; 4];
+const OUT: [bool; 4] = [true, false, false, false];
+pub(super) const OUT_A: [bool; 4] = [true, true, false, false];
+pub(super) const OUT_A_B: [bool; 4] = [true, true, true, false];
+const A_B: [bool; 4] = [false, true, true, false];
+
 /// A block type, and how it takes its steps.
 macro_rules! block {
-    ($(#[$doc:meta])* $name:ident<O: $op:path, $($t:ident),+> [$a:ty, $b:ty] -> $d:ty,
+    ($(#[$doc:meta])* $name:ident<O: $op:path, $($t:ident),+> [$a:ty, $b:ty] -> $d:ty, uses $uses:ident,
      |$pass:ident, $first:ident, $n:ident| $body:block) => {
         $(#[$doc])*
         pub(super) struct $name<O, $($t),+>(PhantomData<(O, $($t),+)>);
@@ -53,10 +79,12 @@ macro_rules! block {
         impl<O: $op, $($t: Element),+> Block for $name<O, $($t),+> {
             type D = $d;
             const SOURCES: [u8; 2] = [size_of::<$a>() as u8, size_of::<$b>() as u8];
+            const USES: [bool; 4] = $uses;
 
             #[inline(always)]
-            fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-                let mut pass = Pass::<Self>::new(regs, lanes, mode);
+            unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
+                // SAFETY: the caller's.
+                let mut pass = unsafe { Pass::<Self>::new(regs, lanes, mode) };
                 <$d>::steps::<_, BETTER>(&mut pass, count);
                 pass.answer
             }
@@ -75,7 +103,7 @@ macro_rules! block {
 
 block! {
     /// `out[i] = op(a[i])`.
-    Map1<O: Op1<A, R>, A, R> [A, A] -> R, |pass, first, N| {
+    Map1<O: Op1<A, R>, A, R> [A, A] -> R, uses OUT_A, |pass, first, N| {
         let a = pass.a::<A, N>(first);
         let mut out = [R::ZERO; N];
         for i in 0..N {
@@ -87,7 +115,7 @@ block! {
 
 block! {
     /// `out[i] = op(a[i], b[i])`.
-    Map2<O: Op2<A, B, R>, A, B, R> [A, B] -> R, |pass, first, N| {
+    Map2<O: Op2<A, B, R>, A, B, R> [A, B] -> R, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<A, N>(first), pass.b::<B, N>(first));
         let mut out = [R::ZERO; N];
         for i in 0..N {
@@ -99,7 +127,7 @@ block! {
 
 block! {
     /// `out[i] = op(a[i], b[i], d[i])`.
-    Map3<O: Op3<A, A, R, R>, A, R> [A, A] -> R, |pass, first, N| {
+    Map3<O: Op3<A, A, R, R>, A, R> [A, A] -> R, uses ALL, |pass, first, N| {
         let (a, b, d) = (pass.a::<A, N>(first), pass.b::<A, N>(first), pass.d::<R, N>(first));
         let mut out = [R::ZERO; N];
         for i in 0..N {
@@ -111,9 +139,9 @@ block! {
 
 block! {
     /// `out[i] = op(a[i], b[i])`, rounded and saturated: see [`fixed_point`](super::fixed_point).
-    Saturating<O: Op3<A, D, u8, (D, D)>, A, D> [A, D] -> D, |pass, first, N| {
+    Saturating<O: Op3<A, D, u8, (D, D)>, A, D> [A, D] -> D, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<A, N>(first), pass.b::<D, N>(first));
-        let mode = pass.mode;
+        let mode = pass.mode as u8;
         let mut out = [D::ZERO; N];
         let mut saturated = [D::ZERO; N];
         for i in 0..N {
@@ -126,24 +154,114 @@ block! {
 
 block! {
     /// Bit `i` of the answer is `op(a[i], b[i])`. No more than 64 elements at a time.
-    Test2<O: Op2<T, T, bool>, T> [T, T] -> T, |pass, first, N| {
+    Test2<O: Op2<T, T, bool>, T> [T, T] -> T, uses A_B, |pass, first, N| {
         let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
-        let mut out = [0; N];
+        let mut out = [T::ZERO; N];
         for i in 0..N {
-            out[i] = u8::from(O::apply(a[i], b[i]));
+            out[i] = all_ones(O::apply(a[i], b[i]));
         }
-        pass.answer |= (pack(&out) & low_bits(N)) << first;
+        pass.answer |= sign_bits(&out) << first;
     }
 }
 
 block! {
-    /// Bit `i` of the answer is `op(a[i], b[i], d[i])`.
-    Test3<O: Op3<T, T, T, bool>, T> [T, T] -> T, |pass, first, N| {
-        let (a, b, d) = (pass.a::<T, N>(first), pass.b::<T, N>(first), pass.d::<T, N>(first));
-        let mut out = [0; N];
+    /// Bit `i` of the answer is `op(a[i], b[i], v0.mask[i])`.
+    TestCarry<O: Op3<T, T, T, bool>, T> [T, T] -> T, uses A_B, |pass, first, N| {
+        let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
+        let carry = select(pass.mode >> first, &[T::BIT[0]; N], &[T::ZERO; N]);
+        let mut out = [T::ZERO; N];
         for i in 0..N {
-            out[i] = u8::from(O::apply(a[i], b[i], d[i]));
+            out[i] = all_ones(O::apply(a[i], b[i], carry[i]));
         }
-        pass.answer |= (pack(&out) & low_bits(N)) << first;
+        pass.answer |= sign_bits(&out) << first;
     }
+}
+
+block! {
+    /// `out[i] = op(a[i], b[i], v0.mask[i])`.
+    Carry<O: Op3<T, T, T, T>, T> [T, T] -> T, uses OUT_A_B, |pass, first, N| {
+        let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
+        let carry = select(pass.mode >> first, &[T::BIT[0]; N], &[T::ZERO; N]);
+        let mut out = [T::ZERO; N];
+        for i in 0..N {
+            out[i] = O::apply(a[i], b[i], carry[i]);
+        }
+        pass.write(first, &out);
+    }
+}
+
+block! {
+    /// `out[i] = v0.mask[i] ? b[i] : a[i]`. There is no operation.
+    Choose<O: Any, T> [T, T] -> T, uses OUT_A_B, |pass, first, N| {
+        let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
+        pass.write(first, &select(pass.mode >> first, &b, &a));
+    }
+}
+
+block! {
+    /// `out[i] = i`. There is no operation.
+    Number<O: Any, T> [T, T] -> T, uses OUT, |pass, first, N| {
+        let base = T::from_u64(pass.mode.wrapping_add(first as u64)).to_u64();
+        let mut out = [T::ZERO; N];
+        for (i, lane) in out.iter_mut().enumerate() {
+            *lane = T::from_u64(base.wrapping_add(i as u64));
+        }
+        pass.write(first, &out);
+    }
+}
+
+block! {
+    /// `out[i] = a[b[i]]`, or 0 if there is no such element. There is no operation.
+    Gather<O: Any, T, I> [T, I] -> T, uses OUT_A_B, |pass, first, N| {
+        let indices = pass.b::<I, N>(first);
+        let mut out = [T::ZERO; N];
+        for (lane, index) in out.iter_mut().zip(indices) {
+            let index = index.to_u64();
+            if index < pass.mode {
+                [*lane] = pass.a(index as usize);
+            }
+        }
+        pass.write(first, &out);
+    }
+}
+
+/// Stands for the operation of kernels that have none.
+pub(super) trait Any {}
+impl Any for () {}
+
+#[inline(always)]
+pub(super) fn all_ones<T: Element>(yes: bool) -> T {
+    if yes { !T::ZERO } else { T::ZERO }
+}
+
+/// The highest bits of the lanes.
+#[inline(always)]
+pub(super) fn sign_bits<T: Element, const N: usize>(lanes: &[T; N]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if (N * T::SIZE).is_multiple_of(16) {
+        use std::arch::x86_64::{
+            __m128i, _mm_castsi128_pd, _mm_castsi128_ps, _mm_loadu_si128, _mm_movemask_epi8, _mm_movemask_pd,
+            _mm_movemask_ps, _mm_packs_epi16, _mm_setzero_si128,
+        };
+        let mut bits = 0;
+        for i in 0..N * T::SIZE / 16 {
+            // SAFETY: there are 16 bytes of lanes at 16 * i, and every x86-64 host has SSE2.
+            let some = unsafe {
+                let block = _mm_loadu_si128(lanes.as_ptr().cast::<__m128i>().add(i));
+                match T::SIZE {
+                    1 => _mm_movemask_epi8(block),
+                    2 => _mm_movemask_epi8(_mm_packs_epi16(block, _mm_setzero_si128())),
+                    4 => _mm_movemask_ps(_mm_castsi128_ps(block)),
+                    _ => _mm_movemask_pd(_mm_castsi128_pd(block)),
+                }
+            };
+            bits |= (some as u64) << (i * 16 / T::SIZE);
+        }
+        return bits;
+    }
+    let mut bits = 0;
+    for (i, lane) in lanes.iter().enumerate() {
+        bits |= (lane.sext() >> 63) << i;
+    }
+    bits & low_bits(N)
 }

@@ -6,26 +6,31 @@
 //! once for all of them. Operands and results are places in the register file; a scalar, and elements that must not
 //! be touched, are put in a few places after the last register.
 //!
-//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it. Its safe twin is
-//! the same function compiled without.
+//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its twin is
+//! the same function compiled without. And kernels get at the register file by pointers: [`Ready`] looks once, before
+//! a kernel is called, whether all that it may touch is there.
 
+use super::body::{read_lanes, select, write_lanes};
 use super::element::Element;
 use crate::fp::{Flags, RoundingMode};
 
 /// Places after the last register. A block may be read past the end of a group: these bytes are for that.
 const OVERREAD: usize = 512;
-/// A scalar operand, as often as a block has elements.
+/// Scalar operands, each as often as a block has elements. There are several, so that one that stays the same from
+/// one time to the next, as in a loop, need not be put there again.
 pub const SCALAR: usize = OVERREAD;
+/// How many of them there are.
+const SCALARS: usize = 32;
 /// `vs2` of a block of which some elements are not active.
-pub const PART_A: usize = SCALAR + 64;
+pub const PART_A: usize = SCALAR + 64 * SCALARS;
 /// `vs1`, likewise.
 pub const PART_B: usize = PART_A + 128;
-/// The third operand, likewise, and the bits of v0 as elements.
+/// The third operand, likewise.
 pub const PART_D: usize = PART_B + 128;
-/// The results of such a block.
+/// The results of such a block: 64 elements.
 pub const PART_OUT: usize = PART_D + 128;
 /// All bytes after the last register.
-pub const SLACK: usize = PART_OUT + 128;
+pub const SLACK: usize = PART_OUT + 512 + OVERREAD;
 
 /// Where the operands and results of a kernel are: offsets into [`VectorState::regs`](super::VectorState::regs).
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +43,8 @@ pub struct Lanes {
     pub b: usize,
     /// Where the third operand is.
     pub d: usize,
-    /// `b` is one block of a scalar, for all blocks.
-    pub scalar: bool,
+    /// All ones; zero if `b` is one block of a scalar, for all blocks.
+    pub each: usize,
     /// Floating-point: the sign bits to flip, of `a`, `b` and `d`.
     pub negate: [u64; 3],
 }
@@ -48,17 +53,26 @@ impl Lanes {
     /// Where the elements of `b` from `first` are, `size` bytes each.
     #[inline(always)]
     pub fn b_at(&self, first: usize, size: usize) -> usize {
-        if self.scalar { self.b } else { self.b + first * size }
+        self.b + ((first * size) & self.each)
+    }
+
+    /// Whether `b` is a scalar.
+    #[inline(always)]
+    pub fn is_scalar(&self) -> bool {
+        self.each == 0
     }
 }
 
-/// A kernel: computes so many elements, in whole blocks of 16 bytes of results. Its mode is `vxrm`, or of a
-/// floating-point kernel 1 if a result that is not exact is more than it can deal with. What it answers depends on its
-/// kind: nothing, whether an element was saturated, the bits of a mask, or how many elements it could do.
+/// A kernel: computes so many elements, in whole blocks of 16 bytes of results. The last argument, its mode, is the
+/// number of the first element for those that ask for nothing else, `vxrm` for those that round, and the bits of v0 for
+/// those that have them for an operand, of 64 elements then at most; for reductions, what they begin with. For one of floating point it is 1 if a result that
+/// is not exact is more than it can deal with. What it answers depends on its kind: nothing, whether an element was
+/// saturated, the bits of a mask, or how many elements it could do.
 ///
 /// # Safety
-/// The host must have what the kernel was compiled for: see [`Kernels::pick`].
-pub type Kernel = unsafe fn(&mut [u8], &Lanes, usize, u8) -> u64;
+/// The host must have what the kernel was compiled for: see [`Kernels::pick`]. The pointer must be to a register file
+/// that reaches as far as [`reach`] says.
+pub type Kernel = unsafe fn(*mut u8, &Lanes, usize, u64) -> u64;
 
 /// One element, exactly: the operands, the rounding mode, the flags. For what a floating-point kernel cannot do.
 pub type Slow = fn(u64, u64, u64, RoundingMode, &mut Flags) -> u64;
@@ -69,9 +83,14 @@ pub trait Block {
     type D: Element;
     /// The bytes of an element of `vs2` and of `vs1`.
     const SOURCES: [u8; 2];
+    /// Whether it uses `out`, `a`, `b` and `d`.
+    const USES: [bool; 4];
     /// Computes the elements. `BETTER`: the host has wide registers, a fused multiply-add, and instructions that
     /// round to integers.
-    fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64;
+    ///
+    /// # Safety
+    /// That of a [`Kernel`].
+    unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64;
 }
 
 /// A kernel, for any host and for a better one.
@@ -108,14 +127,16 @@ impl Kernels {
     }
 }
 
-fn any<B: Block>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-    B::run::<{ cfg!(target_arch = "aarch64") }>(regs, lanes, count, mode)
+unsafe fn any<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { B::run::<{ cfg!(target_arch = "aarch64") }>(regs, lanes, count, mode) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi2,lzcnt,popcnt")]
-fn avx2<B: Block>(regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-    B::run::<true>(regs, lanes, count, mode)
+unsafe fn avx2<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { B::run::<true>(regs, lanes, count, mode) }
 }
 
 /// How an instruction computes its elements.
@@ -124,7 +145,9 @@ pub struct Work {
     pub kernels: Kernels,
     /// The bytes of an element of the result, of `vs2` and of `vs1`.
     pub sizes: [u8; 3],
-    /// Floating-point: one element, exactly. Reductions: two elements made one.
+    /// Whether it uses `out`, `a`, `b` and `d`.
+    pub uses: [bool; 4],
+    /// Floating-point: one element, exactly.
     pub slow: Slow,
     /// Reductions: the element that changes nothing.
     pub identity: u64,
@@ -139,6 +162,8 @@ pub struct Work {
     pub negate: [bool; 3],
     /// The product is of `vs1` and `vd`, and `vs2` is the addend.
     pub swap: bool,
+    /// All of `vs2` is an operand of each element, up to VLMAX, which is the mode.
+    pub table: bool,
 }
 
 /// In which rounding mode a floating-point kernel does what the instruction says.
@@ -162,6 +187,7 @@ impl Work {
         Work {
             kernels: Kernels::of::<B>(),
             sizes: [size_of::<B::D>() as u8, B::SOURCES[0], B::SOURCES[1]],
+            uses: B::USES,
             slow: no_slow,
             identity: 0,
             #[cfg(test)]
@@ -170,7 +196,13 @@ impl Work {
             rm: None,
             negate: [false; 3],
             swap: false,
+            table: false,
         }
+    }
+
+    /// With `vs2` for a table.
+    pub const fn of_table<B: Block>() -> Work {
+        Work { table: true, ..Work::of::<B>() }
     }
 
     /// Of a block for one rounding mode, and of what does the rest.
@@ -200,11 +232,142 @@ impl Work {
     }
 }
 
-/// Runs the kernel of an instruction.
+/// Where the last of `count` elements ends, of any place that a kernel uses. A kernel computes whole blocks, of 16
+/// elements at most.
 #[inline(always)]
-pub fn call(kernel: Kernel, regs: &mut [u8], lanes: &Lanes, count: usize, mode: u8) -> u64 {
-    // SAFETY: kernels are chosen by Kernels::pick, which asks the host first; VInst has no other way to get one.
-    unsafe { kernel(regs, lanes, count, mode) }
+fn reach(sizes: [u8; 3], uses: [bool; 4], lanes: &Lanes, count: usize) -> usize {
+    let [sd, sa, sb] = sizes.map(|size| usize::from(size) * (count + 15));
+    let ends =
+        [lanes.out + sd, lanes.a + sa, lanes.b + if lanes.is_scalar() { 64 } else { sb }, lanes.d + sd];
+    ends.into_iter().zip(uses).map(|(end, used)| if used { end } else { 0 }).fold(0, usize::max)
+}
+
+/// A kernel that is ready for all elements that an instruction may have.
+#[derive(Clone, Copy)]
+pub struct Ready {
+    /// What computes the elements, on this host.
+    kernel: Kernel,
+    /// All of them.
+    count: usize,
+    /// What the kernel is told if nothing else is: the number of the first element, or the size of its table.
+    mode: u64,
+    /// The size of the smallest register file it may be run on.
+    file: usize,
+    /// The same, but with a mode that its caller says: never, if it is the size of a table.
+    file_in_mode: usize,
+    /// Where they are.
+    lanes: Lanes,
+    sizes: [u8; 3],
+    uses: [bool; 4],
+    table: bool,
+}
+
+impl Ready {
+    /// For `count` elements, in these places.
+    pub fn new(work: &Work, lanes: Lanes, count: usize) -> Ready {
+        let file = reach(work.sizes, work.uses, &lanes, count);
+        let (sizes, uses, table) = (work.sizes, work.uses, work.table);
+        let mode = if table { count as u64 } else { 0 };
+        let file_in_mode = if table { usize::MAX } else { file };
+        Ready { kernel: work.kernels.pick(), count, mode, file, file_in_mode, lanes, sizes, uses, table }
+    }
+
+    /// With another kernel for the same.
+    #[cfg(test)]
+    pub fn with(self, kernel: Kernel) -> Ready {
+        Ready { kernel, ..self }
+    }
+
+    /// Where the elements are.
+    #[inline(always)]
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// Runs the kernel for all elements. It must not be one that needs a mode.
+    #[inline(always)]
+    pub fn run(&self, regs: &mut [u8]) {
+        assert!(self.file <= regs.len());
+        // SAFETY: Kernels::pick asked the host, and the register file reaches as far as it should. A table has as many
+        // elements as there are at most.
+        unsafe { (self.kernel)(regs.as_mut_ptr(), &self.lanes, self.count, self.mode) };
+    }
+
+    /// The same for one that needs a mode, and has no table.
+    #[inline(always)]
+    pub fn run_in_mode(&self, regs: &mut [u8], mode: u64) -> u64 {
+        assert!(self.file_in_mode <= regs.len());
+        // SAFETY: as above.
+        unsafe { (self.kernel)(regs.as_mut_ptr(), &self.lanes, self.count, mode) }
+    }
+
+    /// Runs the kernel for some elements, in other places.
+    #[inline(always)]
+    pub fn run_part(&self, regs: &mut [u8], lanes: &Lanes, count: usize, mode: u64) -> u64 {
+        assert!(reach(self.sizes, self.uses, lanes, count) <= regs.len());
+        let mut mode = mode;
+        if self.table {
+            assert!(lanes.a == self.lanes.a && self.file <= regs.len());
+            mode = self.mode;
+        }
+        // SAFETY: as above.
+        unsafe { (self.kernel)(regs.as_mut_ptr(), lanes, count, mode) }
+    }
+
+    /// Where the elements from `first` on are.
+    #[inline(always)]
+    pub fn part(&self, first: usize) -> Lanes {
+        let [sd, sa, sb] = self.sizes.map(usize::from);
+        let lanes = &self.lanes;
+        Lanes {
+            out: lanes.out + first * sd,
+            a: if self.table { lanes.a } else { lanes.a + first * sa },
+            b: lanes.b_at(first, sb),
+            d: lanes.d + first * sd,
+            ..*lanes
+        }
+    }
+}
+
+/// Copies those of up to 64 elements whose bits are set, between memory and registers.
+#[inline(always)]
+pub fn copy_chosen<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn avx2<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
+            copy_chosen_any::<T>(to, from, bits);
+        }
+        // SAFETY: the host has it.
+        return unsafe { avx2::<T>(to, from, bits) };
+    }
+    copy_chosen_any::<T>(to, from, bits);
+}
+
+#[inline(always)]
+fn copy_chosen_any<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
+    #[inline(always)]
+    fn blend<T: Element, const N: usize>(to: &mut [u8], from: &[u8], bits: u64) {
+        let merged = select(bits, &read_lanes::<T, N>(from), &read_lanes::<T, N>(to));
+        write_lanes(to, &merged);
+    }
+    let blocks = to.chunks_mut(32).zip(from.chunks(32)).enumerate();
+    for (i, (to, from)) in blocks {
+        let bits = bits >> (i * 32 / T::SIZE);
+        match (to.len(), T::SIZE) {
+            (32, 1) => blend::<T, 32>(to, from, bits),
+            (32, 2) => blend::<T, 16>(to, from, bits),
+            (32, 4) => blend::<T, 8>(to, from, bits),
+            (32, _) => blend::<T, 4>(to, from, bits),
+            _ => {
+                for (i, (to, from)) in to.chunks_mut(T::SIZE).zip(from.chunks(T::SIZE)).enumerate() {
+                    if bits >> i & 1 != 0 {
+                        T::read(from).write(to);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A few elements of a kernel at a time.

@@ -1,7 +1,8 @@
 //! Every kernel against its plain twin: floating-point ones against the exact computation of one element, all
 //! others as compiled for a better host against the same as compiled for any.
 
-use super::lanes::{Fast, Kernel, Lanes, PART_OUT, SLACK, Work, call};
+use super::element::Element;
+use super::lanes::{Fast, Lanes, PART_OUT, Ready, SLACK, Work, copy_chosen};
 use super::policy::mix;
 use super::{Row, entry};
 use crate::fp::{Flags, RoundingMode};
@@ -9,20 +10,20 @@ use rvv_isa::{Class, Inst, Op, Sew};
 
 const SEWS: [Sew; 4] = [Sew::E8, Sew::E16, Sew::E32, Sew::E64];
 
-struct Random(u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.next() % n
     }
 
     /// Bits that are a number worth trying, of `size` bytes.
-    fn number(&mut self, size: usize) -> u64 {
+    pub fn number(&mut self, size: usize) -> u64 {
         let (sig, exp) = match size {
             1 => return self.next() & 0xff,
             2 => (10, 5),
@@ -66,9 +67,9 @@ fn works(classes: &[Class]) -> Vec<(String, &'static Work)> {
 }
 
 /// The kernels that this host can run.
-fn kernels(work: &Work) -> Vec<Kernel> {
-    let [any, best] = [work.kernels.plain(), work.kernels.pick()];
-    vec![any, best]
+fn kernels(work: &Work) -> [Ready; 2] {
+    let best = Ready::new(work, LANES, 16);
+    [best.with(work.kernels.plain()), best]
 }
 
 /// A register file of which only the places that kernels are told of are used.
@@ -81,7 +82,7 @@ const B: usize = 512;
 const D: usize = 1024;
 const OUT: usize = 1536;
 
-const LANES: Lanes = Lanes { out: OUT, a: A, b: B, d: D, scalar: false, negate: [0; 3] };
+const LANES: Lanes = Lanes { out: OUT, a: A, b: B, d: D, each: !0, negate: [0; 3] };
 
 fn fill(bytes: &mut [u8], size: usize, value: u64) {
     for element in bytes.chunks_exact_mut(size) {
@@ -118,12 +119,13 @@ fn what_a_float_kernel_takes_is_exact() {
                 let expected = (work.slow)(a, b, d, rm, &mut flags);
                 for (which, kernel) in kernels(work).into_iter().enumerate() {
                     for mode in [0, 1] {
-                        if call(kernel, &mut regs, &LANES, 1, mode) == 0 {
+                        if kernel.run_part(&mut regs, &LANES, 1, mode) == 0 {
                             continue;
                         }
                         taken[which] += 1;
                         let allowed = if mode == 0 { Flags::NX } else { Flags::NONE };
-                        let got = first(&regs[OUT..], if is_compare { 1 } else { sd });
+                        let got =
+                            if is_compare { first(&regs[OUT..], 8) & 1 } else { first(&regs[OUT..], sd) };
                         let mask = if sd == 8 { !0 } else { (1 << (8 * sd)) - 1 };
                         assert!(
                             got == expected & mask && allowed.contains(flags),
@@ -149,7 +151,7 @@ fn one_element_that_needs_thought_leaves_the_block_alone() {
             fill(&mut regs[B..D], 4, u64::from(2.5_f32.to_bits()));
             regs[OUT..].fill(0xee);
             fill(&mut regs[A + 4 * (32 + bad)..][..4], 4, u64::from(f32::INFINITY.to_bits()));
-            let done = call(kernel, &mut regs, &LANES, 64, 1) as usize;
+            let done = kernel.run_part(&mut regs, &LANES, 64, 1) as usize;
             assert_eq!(done, 32 + bad / 4 * 4);
             let (taken, left) = regs[OUT..OUT + 256].split_at(4 * done);
             assert!(taken.chunks(4).all(|e| first(e, 4) == u64::from(4.0_f32.to_bits())));
@@ -167,6 +169,8 @@ fn kernels_do_the_same_on_every_host() {
         Class::VectorReduction,
         Class::VectorCrypto,
         Class::VectorFloat,
+        Class::VectorMask,
+        Class::VectorPermute,
     ];
     for (name, work) in works(&classes).into_iter().filter(|(_, work)| !work.is_float) {
         for round in 0..60 {
@@ -187,10 +191,10 @@ fn kernels_do_the_same_on_every_host() {
                 fill(&mut regs[B..D], usize::from(work.sizes[2]), random.next());
             }
             let count = [4, 16, 64][round % 3].min(64 / usize::from(work.sizes[0]));
-            let (lanes, mode) = (Lanes { scalar, ..LANES }, (round % 4) as u8);
+            let (lanes, mode) = (Lanes { each: if scalar { 0 } else { !0 }, ..LANES }, random.next());
             let mut answers = kernels(work).into_iter().map(|kernel| {
                 let mut regs = regs.clone();
-                let answer = call(kernel, &mut regs, &lanes, count, mode);
+                let answer = kernel.run_part(&mut regs, &lanes, count, mode);
                 (answer, regs)
             });
             let (plain, best) = (answers.next().unwrap(), answers.next().unwrap());
@@ -198,4 +202,30 @@ fn kernels_do_the_same_on_every_host() {
             assert!(plain.1[OUT + PART_OUT..] == regs[OUT + PART_OUT..], "{name} wrote where it should not");
         }
     }
+}
+
+#[test]
+fn what_is_chosen_is_copied_and_nothing_else() {
+    fn check<T: Element>(random: &mut Random) {
+        for count in 0..=64 {
+            let from: Vec<u8> = (0..count * T::SIZE).map(|_| random.next() as u8).collect();
+            let before: Vec<u8> = (0..count * T::SIZE).map(|_| random.next() as u8).collect();
+            let bits = [0, !0, random.next(), random.next() & random.next()][count % 4];
+            let mut to = before.clone();
+            copy_chosen::<T>(&mut to, &from, bits);
+            for i in 0..count {
+                let expected = if bits >> i & 1 != 0 { &from } else { &before };
+                assert_eq!(
+                    to[i * T::SIZE..][..T::SIZE],
+                    expected[i * T::SIZE..][..T::SIZE],
+                    "{count} {bits:#x} {i}"
+                );
+            }
+        }
+    }
+    let mut random = Random(4);
+    check::<u8>(&mut random);
+    check::<u16>(&mut random);
+    check::<u32>(&mut random);
+    check::<u64>(&mut random);
 }

@@ -1,10 +1,11 @@
 //! Vector mask instructions (manual, chapter "Vector Mask Instructions").
 
 use super::body::write_mask_word;
-use super::body::{Kernel, begin, end, low_bits, mask_bits, register_bits, run_group, vl, write_group};
-use super::element::{Element, by_sew};
+use super::body::{Kernel, begin, end, low_bits, mask_bits, register_bits, vl, vv, write_group};
+use super::element::{Element, by_sew, work_by_sew};
+use super::kernels::Number;
 use super::legality::{Eew, Shape};
-use super::{Entry, Run, VInst};
+use super::{Entry, Row, Run, VInst};
 use crate::Hart;
 use crate::trap::Exec;
 use rvv_isa::{Op, Sew};
@@ -183,33 +184,13 @@ fn viota<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     Ok(())
 }
 
-/// norm:vid_op
-struct Vid<T>(PhantomData<T>);
-
-impl<T: Element> Kernel for Vid<T> {
-    type D = T;
-
-    #[inline(always)]
-    fn block<const N: usize>(&mut self, _regs: &[u8], first: usize, _active: u64) -> [T; N] {
-        let mut lanes = [T::ZERO; N];
-        for (i, lane) in lanes.iter_mut().enumerate() {
-            *lane = T::from_u64((first + i) as u64);
-        }
-        lanes
-    }
-}
-
-fn vid<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    run_group(hart, vi, Vid::<T>(PhantomData))
-}
-
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
-    let logical_row = |run| Entry { shape: Shape::new(Eew::Mask, Eew::Mask, Eew::Mask), run };
-    let to_x = |run| Entry { shape: Shape::new(Eew::Absent, Eew::Mask, Eew::Absent), run };
+pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
+    let logical_row = |run| Row::from(Entry { shape: Shape::new(Eew::Mask, Eew::Mask, Eew::Mask), run });
+    let to_x = |run| Row::from(Entry { shape: Shape::new(Eew::Absent, Eew::Mask, Eew::Absent), run });
     let around = |run, rule| {
         let shape = Shape::new(Eew::Mask, Eew::Mask, Eew::Absent).apart_vs2(rule).apart_v0(rule);
-        Entry { shape, run }
+        Row::from(Entry { shape, run })
     };
     Some(match op {
         Op::VmandMm => logical_row(logical::<Vmand> as Run),
@@ -237,10 +218,12 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
         Op::ViotaM => {
             let rule = "norm:viota_vreg_constr: the destination of viota.m overlaps the source or the mask";
             let shape = Shape::new(Eew::Sew, Eew::Mask, Eew::Absent).apart_vs2(rule).apart_v0(rule);
-            Entry { shape, run: by_sew!(all sew, viota::<U>) }
+            Entry { shape, run: by_sew!(all sew, viota::<U>) }.into()
         }
+        // norm:vid_op
         Op::VidV => {
-            Entry { shape: Shape::new(Eew::Sew, Eew::Absent, Eew::Absent), run: by_sew!(all sew, vid::<U>) }
+            let shape = Shape::new(Eew::Sew, Eew::Absent, Eew::Absent);
+            Row::new(shape, vv, work_by_sew!(all sew, Number<(), U>))
         }
         _ => return None,
     })

@@ -4,8 +4,11 @@
 //! Where many elements lie side by side in ordinary memory they are moved as slices, page by page; devices,
 //! logged accesses and elements across a page boundary go one by one.
 
-use super::body::{begin, copy_active, end, log_csr, mask_bit, unaligned_mask_bits, vl};
+use super::body::{
+    begin, end, log_csr, low_bits, mask_bit, read_lanes, unaligned_mask_bits, vl, write_lanes,
+};
 use super::element::Element;
+use super::lanes::copy_chosen;
 use super::legality::{Eew, Shape};
 use super::policy::Policy;
 use super::segment;
@@ -21,7 +24,14 @@ pub(super) trait Addresses: Copy {
     const UNIT_STRIDE: bool = false;
     /// The address of the first field of segment `i`.
     fn of(self, hart: &Hart, i: usize) -> u64;
+    /// Those of segment `i` and of more after it.
+    fn several(self, hart: &Hart, i: usize) -> [u64; SEVERAL] {
+        std::array::from_fn(|k| self.of(hart, i + k))
+    }
 }
+
+/// As many elements as are looked for at a time.
+const SEVERAL: usize = 8;
 
 /// Unit stride: `base`, and the bytes of a segment.
 #[derive(Clone, Copy)]
@@ -55,6 +65,12 @@ impl<I: Element> Addresses for Indexed<I> {
     #[inline(always)]
     fn of(self, hart: &Hart, i: usize) -> u64 {
         self.0.wrapping_add(I::read(&hart.v.regs[self.1 + i * I::SIZE..]).to_u64())
+    }
+
+    #[inline(always)]
+    fn several(self, hart: &Hart, i: usize) -> [u64; SEVERAL] {
+        let bytes = &hart.v.regs[self.1 + i * I::SIZE..][..SEVERAL * I::SIZE];
+        read_lanes::<I, SEVERAL>(bytes).map(|index| self.0.wrapping_add(index.to_u64()))
     }
 }
 
@@ -151,6 +167,11 @@ fn load_elements<T: Element, A: Addresses>(
                 // The run begins at the first active element of its page, which may be a later one.
                 Err((at, trap)) => return (at, Err(trap)),
             }
+        } else {
+            i = load_remembered::<T, A>(hart, vi, addresses, i, vl);
+            if i == vl {
+                break;
+            }
         }
         if active(hart, vi, i) {
             let address = addresses.of(hart, i);
@@ -167,6 +188,77 @@ fn load_elements<T: Element, A: Addresses>(
         i += 1;
     }
     (vl, Ok(()))
+}
+
+/// Loads elements from `i` on, up to the first on a page that is not remembered; how far it got.
+#[inline(always)]
+fn load_remembered<T: Element, A: Addresses>(
+    hart: &mut Hart,
+    vi: &VInst,
+    addresses: A,
+    mut i: usize,
+    vl: usize,
+) -> usize {
+    while i < vl && vi.inst.nf == 0 {
+        let n = SEVERAL.min(vl - i);
+        let active = if vi.masked { unaligned_mask_bits(&hart.v.regs, i, n) } else { low_bits(n) };
+        let at = addresses.several(hart, i);
+        let to = vi.vd as usize + i * T::SIZE;
+        let mut values: [T; SEVERAL] = read_lanes(&hart.v.regs[to..][..SEVERAL * T::SIZE]);
+        let mut done = 0;
+        if active == low_bits(SEVERAL) {
+            for (value, at) in values.iter_mut().zip(at) {
+                let Some(loaded) = hart.load_remembered(at) else { break };
+                *value = loaded;
+                done += 1;
+            }
+        } else {
+            while done < n {
+                if active >> done & 1 != 0 {
+                    match hart.load_remembered(at[done]) {
+                        Some(value) => values[done] = value,
+                        None => break,
+                    }
+                }
+                done += 1;
+            }
+        }
+        // Those that were not loaded are written back as they were.
+        write_lanes(&mut hart.v.regs[to..][..SEVERAL * T::SIZE], &values);
+        i += done;
+        if done < n {
+            break;
+        }
+    }
+    i
+}
+
+/// The same for stores.
+#[inline(always)]
+fn store_remembered<T: Element, A: Addresses>(
+    hart: &mut Hart,
+    vi: &VInst,
+    addresses: A,
+    mut i: usize,
+    vl: usize,
+) -> usize {
+    while i < vl && vi.inst.nf == 0 {
+        let n = SEVERAL.min(vl - i);
+        let active = if vi.masked { unaligned_mask_bits(&hart.v.regs, i, n) } else { low_bits(n) };
+        let at = addresses.several(hart, i);
+        let from = &hart.v.regs[vi.vd as usize + i * T::SIZE..][..SEVERAL * T::SIZE];
+        let values: [T; SEVERAL] = read_lanes(from);
+        let mut done = 0;
+        while done < n && (active >> done & 1 == 0 || hart.store_remembered(at[done], values[done]).is_some())
+        {
+            done += 1;
+        }
+        i += done;
+        if done < n {
+            break;
+        }
+    }
+    i
 }
 
 /// A stretch of whole elements on one page of ordinary memory.
@@ -231,12 +323,11 @@ fn load_run<T: Element>(
     let regs = &mut hart.v.regs;
     let ram = hart.ram.bytes();
     if vi.masked && fields == 1 {
-        let per = 16 / T::SIZE;
-        for k in (i..i + count).step_by(per) {
-            let n = per.min(i + count - k);
+        for k in (i..i + count).step_by(32) {
+            let n = 32.min(i + count - k);
             let bits = unaligned_mask_bits(regs, k, n);
             let from = &ram[offset + (k - i) * T::SIZE..][..n * T::SIZE];
-            copy_active::<T>(&mut regs[vi.vd as usize + k * T::SIZE..][..n * T::SIZE], from, bits);
+            copy_chosen::<T>(&mut regs[vi.vd as usize + k * T::SIZE..][..n * T::SIZE], from, bits);
         }
     } else if vi.masked {
         for k in i..i + count {
@@ -284,6 +375,11 @@ fn store_elements<T: Element, A: Addresses>(
                 i += count;
                 continue;
             }
+        } else {
+            i = store_remembered::<T, A>(hart, vi, addresses, i, vl);
+            if i == vl {
+                break;
+            }
         }
         if active(hart, vi, i) {
             let address = addresses.of(hart, i);
@@ -316,12 +412,11 @@ fn store_run<T: Element>(
     let regs = &hart.v.regs;
     let ram = hart.ram.bytes_mut();
     if vi.masked && fields == 1 {
-        let per = 16 / T::SIZE;
-        for k in (i..i + count).step_by(per) {
-            let n = per.min(i + count - k);
+        for k in (i..i + count).step_by(32) {
+            let n = 32.min(i + count - k);
             let bits = unaligned_mask_bits(regs, k, n);
             let from = &regs[vi.vd as usize + k * T::SIZE..][..n * T::SIZE];
-            copy_active::<T>(&mut ram[offset + (k - i) * T::SIZE..][..n * T::SIZE], from, bits);
+            copy_chosen::<T>(&mut ram[offset + (k - i) * T::SIZE..][..n * T::SIZE], from, bits);
         }
     } else if vi.masked {
         for k in i..i + count {
@@ -342,46 +437,107 @@ fn store_run<T: Element>(
     Ok(count)
 }
 
-/// The bytes of a unit-stride access that is no more than a copy: all elements, on one page that is remembered.
-/// Where they are in memory, and how many.
+/// Where in memory the elements of a unit-stride access are that is no more than a copy, all on one page that is
+/// remembered; and how many bytes. Only for instructions that are not masked, and of one field.
 #[inline(always)]
-fn simple_run<T: Element>(hart: &Hart, vi: &VInst, access: Access) -> Option<(usize, usize)> {
+pub(super) fn one_piece(hart: &Hart, vi: &VInst, access: Access) -> Option<(usize, usize)> {
     let va = hart.x[vi.inst.rs1];
-    let bytes = vl(&hart.v, vi) * T::SIZE;
-    let simple = !vi.masked && vi.inst.nf == 0 && hart.v.vstart == 0 && bytes as u64 <= PAGE - va % PAGE;
+    let bytes = vl(&hart.v, vi) << (vi.shift & 3);
     // An address that is not aligned for its elements misses here, and is looked at with more care.
-    let offset = hart.tlb.lookup(va, T::SIZE, access)?;
-    simple.then_some((offset, bytes))
+    let offset = hart.tlb.lookup_any(va, vi.align, access)?;
+    (hart.v.vstart == 0 && va % PAGE + bytes as u64 <= PAGE).then_some((offset, bytes))
 }
 
-/// Copies as many bytes as a few registers hold.
+/// The same for `N` bytes, which is what there is if `vl` is VLMAX; it may not be.
 #[inline(always)]
-fn copy(to: &mut [u8], from: &[u8]) {
-    if to.len() == from.len() && to.len().is_multiple_of(16) && to.len() <= 256 {
-        for (to, from) in to.chunks_exact_mut(16).zip(from.chunks_exact(16)) {
-            to.copy_from_slice(from);
-        }
-    } else {
-        to.copy_from_slice(from);
+pub(super) fn whole_piece<const N: usize>(hart: &Hart, vi: &VInst, access: Access) -> Option<usize> {
+    let va = hart.x[vi.inst.rs1];
+    let offset = hart.tlb.lookup_any(va, vi.align, access)?;
+    (vi.is_whole(hart) && va % PAGE <= PAGE - N as u64).then_some(offset)
+}
+
+/// A load that is a copy of one piece.
+#[inline(always)]
+pub(super) fn load_piece(
+    hart: &mut Hart,
+    vi: &VInst,
+    offset: usize,
+    bytes: usize,
+    copy: impl Fn(&mut [u8], &[u8]),
+) {
+    let to = &mut hart.v.regs[vi.vd as usize..][..bytes];
+    copy(to, hart.ram.piece(offset, bytes));
+    hart.vs_dirty = true;
+}
+
+/// A store that is one.
+#[inline(always)]
+pub(super) fn store_piece(
+    hart: &mut Hart,
+    vi: &VInst,
+    offset: usize,
+    bytes: usize,
+    copy: impl Fn(&mut [u8], &[u8]),
+) {
+    let from = &hart.v.regs[vi.vd as usize..][..bytes];
+    copy(hart.ram.piece_mut(offset, bytes), from);
+    hart.vs_dirty = true;
+}
+
+/// Of the plain unit-stride loads and stores, which may be copies: which way, and the bytes of an element as a power of
+/// two.
+pub(super) fn copies(op: Op) -> Option<(Access, u8)> {
+    Some(match op {
+        Op::Vle8V => (Access::Load, 0),
+        Op::Vle16V => (Access::Load, 1),
+        Op::Vle32V => (Access::Load, 2),
+        Op::Vle64V => (Access::Load, 3),
+        Op::Vse8V => (Access::Store, 0),
+        Op::Vse16V => (Access::Store, 1),
+        Op::Vse32V => (Access::Store, 2),
+        Op::Vse64V => (Access::Store, 3),
+        _ => return None,
+    })
+}
+
+/// A masked load whose elements are all on one page that is remembered, and that leaves the others alone; false if it
+/// is not.
+#[inline(always)]
+fn load_chosen<T: Element>(hart: &mut Hart, vi: &VInst) -> bool {
+    let leaves = vi.inactive == Policy::Undisturbed && vi.tail == Policy::Undisturbed;
+    if !vi.masked || !leaves || vi.inst.nf != 0 {
+        return false;
     }
+    let Some((offset, bytes)) = one_piece(hart, vi, Access::Load) else { return false };
+    let from = &hart.ram.bytes()[offset..offset + bytes];
+    for (word, from) in from.chunks(64 * T::SIZE).enumerate() {
+        let bits = u64::read(&hart.v.regs[8 * word..]);
+        copy_chosen::<T>(&mut hart.v.regs[vi.vd as usize + 64 * T::SIZE * word..][..from.len()], from, bits);
+    }
+    hart.vs_dirty = true;
+    true
+}
+
+/// The same for stores.
+#[inline(always)]
+fn store_chosen<T: Element>(hart: &mut Hart, vi: &VInst) -> bool {
+    if !vi.masked || vi.inst.nf != 0 {
+        return false;
+    }
+    let Some((offset, bytes)) = one_piece(hart, vi, Access::Store) else { return false };
+    let to = &mut hart.ram.bytes_mut()[offset..offset + bytes];
+    for (word, to) in to.chunks_mut(64 * T::SIZE).enumerate() {
+        let bits = u64::read(&hart.v.regs[8 * word..]);
+        copy_chosen::<T>(to, &hart.v.regs[vi.vd as usize + 64 * T::SIZE * word..][..to.len()], bits);
+    }
+    hart.vs_dirty = true;
+    true
 }
 
 fn vle<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    if let Some((offset, bytes)) = simple_run::<T>(hart, vi, Access::Load) {
-        let to = &mut hart.v.regs[vi.vd as usize..][..bytes];
-        copy(to, &hart.ram.bytes()[offset..offset + bytes]);
-        if vi.tail != Policy::Undisturbed && bytes != 0 {
-            treat_loaded_tail::<T>(hart, vi, bytes / T::SIZE);
-        }
-        hart.vs_dirty = true;
+    if load_chosen::<T>(hart, vi) {
         return Ok(());
     }
-    vle_in_full::<T>(hart, vi)
-}
-
-/// Apart, so that the copy needs no stack frame.
-#[inline(never)]
-fn vle_in_full<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     load::<T, _>(hart, vi, unit::<T>(hart, vi), false)
 }
 
@@ -399,17 +555,9 @@ fn vlxei<T: Element, I: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 fn vse<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    if let Some((offset, bytes)) = simple_run::<T>(hart, vi, Access::Store) {
-        let from = &hart.v.regs[vi.vd as usize..][..bytes];
-        copy(&mut hart.ram.bytes_mut()[offset..offset + bytes], from);
-        hart.vs_dirty = true;
+    if store_chosen::<T>(hart, vi) {
         return Ok(());
     }
-    vse_in_full::<T>(hart, vi)
-}
-
-#[inline(never)]
-fn vse_in_full<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     store::<T, _>(hart, vi, unit::<T>(hart, vi))
 }
 

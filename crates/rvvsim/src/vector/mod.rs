@@ -17,6 +17,8 @@ mod element;
 mod fixed_point;
 mod float;
 mod float_lanes;
+#[cfg(target_arch = "x86_64")]
+mod float_simd;
 mod footprint;
 mod integer;
 mod kernels;
@@ -26,23 +28,32 @@ mod lanes_tests;
 mod legality;
 mod mask;
 mod memory;
+mod numbers;
 mod permute;
 mod policy;
+mod quick;
+#[cfg(test)]
+mod quick_tests;
 mod reduction;
+mod registers;
 mod reserved;
 mod segment;
+pub(crate) mod simd;
 
 pub use config::{next_vtype, supported};
 pub use footprint::{Footprint, footprint};
 pub use policy::Policy;
+pub(crate) use quick::Quick;
+pub use registers::Registers;
 pub use reserved::reserved_encoding;
 
 use crate::Hart;
 use crate::config::Config;
 use crate::trap::{Exec, Trap};
-use lanes::{Kernel, Lanes, SCALAR, Work};
+use lanes::{Lanes, Ready, SCALAR, Work};
 use legality::{Eew, Shape};
 use policy::Coins;
+use quick::Circumstances;
 use rvv_isa::{Class, Field, Inst, Sew, Vtype};
 
 /// Vector registers and CSRs.
@@ -50,7 +61,7 @@ use rvv_isa::{Class, Field, Inst, Sew, Vtype};
 pub struct VectorState {
     /// The 32 registers, VLEN/8 bytes each, one after the other: a register group is a slice. A little slack
     /// comes after the last; see [`VectorState::register`].
-    pub regs: Vec<u8>,
+    pub regs: Registers,
     /// VLEN in bytes.
     pub vlenb: usize,
     /// Vector length.
@@ -75,7 +86,7 @@ impl VectorState {
     pub fn new(config: &Config) -> Self {
         let vlenb = config.vlen as usize / 8;
         VectorState {
-            regs: vec![0; 32 * vlenb + lanes::SLACK],
+            regs: Registers::new(32 * vlenb, lanes::SLACK),
             vlenb,
             vl: 0,
             vtype: Vtype::VILL,
@@ -109,16 +120,25 @@ pub struct VInst {
     pub inst: Inst,
     /// What runs it.
     pub run: Run,
-    /// What computes its elements, on this host.
-    kernel: Kernel,
+    /// What computes its elements, and where they are.
+    ready: Ready,
     /// How its elements are computed.
     work: &'static Work,
-    /// Where they are.
-    lanes: Lanes,
-    /// Not masked, and with `vl` at VLMAX its elements fill whole blocks, and no tail has to be treated.
-    plain: bool,
-    /// How it can be run if it is plain and `vl` is VLMAX.
+    /// VLMAX is 64 or less, and if `vl` is VLMAX there are only whole blocks, no tail that has to be treated, and no
+    /// inactive elements either.
+    small: bool,
+    /// How it can be run if `vl` is VLMAX, or of loads and stores whatever `vl` is.
     quick: Quick,
+    /// Floating-point: the `frm` up to which the kernel may be used.
+    quick_frm: u8,
+    /// The bytes of an element of memory, as a power of two.
+    shift: u8,
+    /// One less than those bytes.
+    align: u64,
+    /// The bits of a scalar operand that count.
+    scalar_mask: u64,
+    /// How often it fits in eight bytes: a one at the foot of each.
+    scalar_splat: u64,
     /// Where the register group `vd` (or `vs3`) begins in [`VectorState::regs`].
     pub vd: u32,
     /// Where `vs1` begins.
@@ -141,40 +161,7 @@ pub struct VInst {
     pub tail: Policy,
 }
 
-/// How an instruction can be run that has nothing to do but to call its kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Quick {
-    /// It has.
-    No,
-    /// With registers for operands.
-    Vector,
-    /// With a scalar operand.
-    Scalar,
-}
-
 impl VInst {
-    /// Whether [`VInst::run_quickly`] is worth trying.
-    #[inline(always)]
-    pub(crate) fn may_be_quick(&self) -> bool {
-        self.quick != Quick::No
-    }
-
-    /// Runs the instruction if there is nothing to it but its kernel: `vl` is VLMAX, and `vstart` is 0. False if there
-    /// is more to it; then nothing was done.
-    #[inline(always)]
-    pub(crate) fn run_quickly(&self, hart: &mut Hart) -> bool {
-        if hart.v.vstart != 0 || hart.v.vl != u64::from(self.vlmax) {
-            return false;
-        }
-        if self.quick == Quick::Scalar {
-            let scalar = self.scalar(hart);
-            body::put_scalar(&mut hart.v, self, scalar);
-        }
-        lanes::call(self.kernel, &mut hart.v.regs, &self.lanes, self.vlmax as usize, 0);
-        hart.vs_dirty = true;
-        true
-    }
-
     /// The integer scalar operand: `x[rs1]` or the immediate.
     #[inline(always)]
     fn scalar(&self, hart: &Hart) -> u64 {
@@ -215,7 +202,7 @@ impl From<Entry> for Row {
 }
 
 /// For instructions that have no kernel for their elements.
-const NO_LANES: Lanes = Lanes { out: 0, a: 0, b: 0, d: 0, scalar: false, negate: [0; 3] };
+const NO_LANES: Lanes = Lanes { out: 0, a: 0, b: 0, d: 0, each: !0, negate: [0; 3] };
 
 /// For instructions that have no kernel for their elements.
 static NO_WORK: Work = Work::of::<kernels::Map1<integer::Vzext, u8, u8>>();
@@ -234,8 +221,8 @@ fn entry(inst: &Inst, sew: Sew) -> Option<Row> {
         Class::VectorFixed => fixed_point::entry(op, sew),
         Class::VectorFloat => float::entry(op, sew),
         Class::VectorReduction => reduction::entry(op, sew),
-        Class::VectorMask => mask::entry(op, sew).map(Row::from),
-        Class::VectorPermute => permute::entry(op, sew).map(Row::from),
+        Class::VectorMask => mask::entry(op, sew),
+        Class::VectorPermute => permute::entry(op, sew),
         Class::VectorCrypto => crypto::entry(op, sew),
         _ => None,
     }
@@ -257,48 +244,64 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
     let registers = |r: u8| usize::from(r) * vlenb as usize;
     let work = work.unwrap_or(&NO_WORK);
     let scalar = shape.vs1 == Eew::Absent;
+    let immediate =
+        inst.op.info().operands.iter().flat_map(|operand| operand.fields()).any(|field| *field == Field::Imm);
+    let slot = if immediate { 16 + (inst.imm & 15) as usize } else { usize::from(inst.rs1 & 15) };
     let sign = |i: usize, size: usize| u64::from(work.negate[i]) << (8 * work.sizes[size] - 1);
     let mut lanes = Lanes {
         out: registers(inst.rd),
-        // vmv.v.v has vs1 for its only source.
-        a: registers(if shape.vs2 == Eew::Absent { inst.rs1 } else { inst.rs2 }),
-        b: if scalar { 32 * vlenb as usize + SCALAR } else { registers(inst.rs1) },
+        // vmv.v.v has vs1 for its only source, and vmv.v.x has none.
+        a: registers(match (shape.vs2, shape.vs1) {
+            (Eew::Absent, Eew::Absent) => inst.rd,
+            (Eew::Absent, _) => inst.rs1,
+            _ => inst.rs2,
+        }),
+        b: if scalar { 32 * vlenb as usize + SCALAR + 64 * slot } else { registers(inst.rs1) },
         d: registers(inst.rd),
-        scalar,
+        each: if scalar { 0 } else { !0 },
         negate: [sign(0, 1), sign(1, 2), sign(2, 0)],
     };
     let group = layout.vd_registers * vlenb;
     let tail = Policy::new(vtype.vta || layout.agnostic || shape.tail_agnostic(), config.tail);
     let masked = !inst.vm && !shape.v0_is_operand;
     let bytes = vtype.vlmax(config.vlen) * u32::from(work.sizes[0]);
-    let plain = !masked && bytes.is_multiple_of(16) && (bytes == group || tail == Policy::Undisturbed);
-    let quick = match run {
-        _ if !plain => Quick::No,
-        run if std::ptr::fn_addr_eq(run, body::vv as Run) => Quick::Vector,
-        run if std::ptr::fn_addr_eq(run, body::vx as Run) => Quick::Scalar,
-        _ => Quick::No,
-    };
+    let inactive = Policy::new(vtype.vma || layout.agnostic, config.mask);
+    // With `vl` at VLMAX there are only whole blocks, and no tail that has to be treated.
+    let whole = bytes.is_multiple_of(16) && (bytes == group || tail == Policy::Undisturbed);
+    let plain = whole && !masked;
+    let small = whole
+        && vtype.vlmax(config.vlen) <= 64
+        && (!masked || inactive == Policy::Undisturbed)
+        && (shape.vd != Eew::Mask || tail == Policy::Undisturbed);
+    let vlmax = vtype.vlmax(config.vlen);
+    let copies = memory::copies(inst.op);
+    let quick = Circumstances { run, vlmax, shape: &shape, work, masked, plain, small, tail }.quick(inst);
     if work.swap {
         std::mem::swap(&mut lanes.a, &mut lanes.d);
     }
-    let fields = inst.op.info().operands.iter().flat_map(|operand| operand.fields());
+    let ready = Ready::new(work, lanes, vlmax as usize);
+    let scalar_mask = u64::MAX >> (64 - 8 * u32::from(work.sizes[2]));
     Ok(VInst {
         inst: *inst,
         run,
-        kernel: work.kernels.pick(),
+        ready,
         work,
-        lanes,
-        plain,
+        small,
         quick,
+        quick_frm: quick::highest_frm(work).unwrap_or(0),
+        shift: copies.map_or(0, |(_, shift)| shift),
+        align: (1 << copies.map_or(0, |(_, shift)| shift)) - 1,
+        scalar_mask,
+        scalar_splat: u64::MAX / scalar_mask,
         vd: u32::from(inst.rd) * vlenb,
         vs1: u32::from(inst.rs1) * vlenb,
         vs2: u32::from(inst.rs2) * vlenb,
         group,
-        vlmax: vtype.vlmax(config.vlen),
+        vlmax,
         vtype,
         masked,
-        immediate: fields.clone().any(|field| *field == Field::Imm),
-        inactive: Policy::new(vtype.vma || layout.agnostic, config.mask),
+        immediate,
+        inactive,
         tail,
     })
 }

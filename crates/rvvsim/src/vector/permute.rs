@@ -1,15 +1,17 @@
 //! Vector permutation instructions, integer and floating-point (manual, chapters "Vector Integer Permutation
 //! Instructions" and "Vector Floating-Point Permutation Instructions").
 
-use super::body::{Kernel, begin, end, mask_bit, read_lanes, run_group, treat_rest, vl};
-use super::element::{Element, by_sew};
+use super::body::{Kind, begin, end, map, mask_bit, put_scalar, treat_rest, vl, vv};
+use super::element::{Element, by_sew, work_by_sew};
 use super::float::{box_scalar, check_frm, unbox_scalar};
+use super::integer::Vmv;
+use super::kernels::{Gather, Map2};
+use super::lanes::Work;
 use super::legality::{Eew, Float, Shape};
-use super::{Entry, VInst, VectorState};
+use super::{Entry, Row, VInst, VectorState};
 use crate::Hart;
 use crate::trap::Exec;
 use rvv_isa::{Op, Sew};
-use std::marker::PhantomData;
 
 /// norm:vmv-x-s_op: even if `vstart` is not below `vl`.
 fn vmv_x_s<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
@@ -168,63 +170,31 @@ fn vfslide1down<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     slide1down::<T>(hart, vi, unbox_scalar(hart.f[vi.inst.rs1]))
 }
 
-/// norm:vrgather-vv_op_vrgatherei16-vv_op: `vs1` holds indices `I` into `vs2`.
-struct Gather<T, I> {
-    vs1: usize,
-    vs2: usize,
-    vlmax: u64,
-    types: PhantomData<(T, I)>,
-}
-
-impl<T: Element, I: Element> Kernel for Gather<T, I> {
-    type D = T;
-
-    #[inline(always)]
-    fn block<const N: usize>(&mut self, regs: &[u8], first: usize, _active: u64) -> [T; N] {
-        let indices: [I; N] = read_lanes(&regs[self.vs1 + first * I::SIZE..][..N * I::SIZE]);
-        let source = &regs[self.vs2..][..self.vlmax as usize * T::SIZE];
-        let mut result = [T::ZERO; N];
-        for (lane, index) in result.iter_mut().zip(indices) {
-            *lane = element_or_0(source, index.to_u64(), self.vlmax);
-        }
-        result
-    }
-}
-
-#[inline(always)]
-fn element_or_0<T: Element>(source: &[u8], index: u64, vlmax: u64) -> T {
-    if index < vlmax { T::read(&source[index as usize * T::SIZE..]) } else { T::ZERO }
-}
-
-fn vrgather<T: Element, I: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let (vs1, vs2) = (vi.vs1 as usize, vi.vs2 as usize);
-    run_group(hart, vi, Gather::<T, I> { vs1, vs2, vlmax: u64::from(vi.vlmax), types: PhantomData })
-}
-
-fn vrgather_vv<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    vrgather::<T, T>(hart, vi)
-}
-
-fn vrgatherei16<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    vrgather::<T, u16>(hart, vi)
-}
-
-/// A value, for every element.
-struct Splat<T>(T);
-
-impl<T: Element> Kernel for Splat<T> {
-    type D = T;
-
-    #[inline(always)]
-    fn block<const N: usize>(&mut self, _regs: &[u8], _first: usize, _active: u64) -> [T; N] {
-        [self.0; N]
-    }
-}
-
-/// norm:vrgather-vx_vrgather-vi_op
+/// norm:vrgather-vx_vrgather-vi_op: one element, or 0, for all.
 fn vrgather_vx<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let value: T = element_or_0(&hart.v.regs[vi.vs2 as usize..], vi.scalar(hart), u64::from(vi.vlmax));
-    run_group(hart, vi, Splat(value))
+    begin(hart, vi)?;
+    let index = vi.scalar(hart);
+    let v = &mut hart.v;
+    let value = if index < u64::from(vi.vlmax) {
+        T::read(&v.regs[vi.vs2 as usize + index as usize * T::SIZE..])
+    } else {
+        T::ZERO
+    };
+    put_scalar(v, vi, value.to_u64());
+    map(v, vi, Kind::Pure);
+    end(hart);
+    Ok(())
+}
+
+/// norm:vrgather-vv_op_vrgatherei16-vv_op: `vs1` holds indices `I` into `vs2`.
+fn gather<I: Element>(shape: Shape, sew: Sew) -> Row {
+    let work = match sew {
+        Sew::E8 => const { &Work::of_table::<Gather<(), u8, I>>() },
+        Sew::E16 => const { &Work::of_table::<Gather<(), u16, I>>() },
+        Sew::E32 => const { &Work::of_table::<Gather<(), u32, I>>() },
+        Sew::E64 => const { &Work::of_table::<Gather<(), u64, I>>() },
+    };
+    Row::new(shape.apart_vs2(GATHER).apart_vs1(GATHER), vv, Some(work))
 }
 
 /// norm:vcompress_op
@@ -268,10 +238,10 @@ const SLIDEUP: &str = "norm:vslideup_vreg_constr: the destination of vslideup ov
 const SLIDE1UP: &str = "norm:vslide1up-vx_vreg_constr: the destination of vslide1up overlaps the source";
 
 /// The rows of the two chapters.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
+pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
     macro_rules! row {
         ($shape:expr, $kernel:ident) => {
-            Entry { shape: $shape, run: by_sew!(all sew, $kernel::<U>) }
+            Entry { shape: $shape, run: by_sew!(all sew, $kernel::<U>) }.into()
         };
     }
     let whole = |n| Shape::new(Eew::Registers(n), Eew::Registers(n), Eew::Absent);
@@ -290,12 +260,18 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Entry> {
         Op::Vslide1downVx => row!(Shape::VX, vslide1down),
         Op::Vfslide1upVf => row!(Shape::VX.apart_vs2(SLIDE1UP).float(Float::Sew), vfslide1up),
         Op::Vfslide1downVf => row!(Shape::VX.float(Float::Sew), vfslide1down),
-        Op::VrgatherVv => row!(Shape::VV.apart_vs2(GATHER).apart_vs1(GATHER), vrgather_vv),
-        Op::VrgatherVx | Op::VrgatherVi => row!(Shape::VX.apart_vs2(GATHER), vrgather_vx),
-        Op::Vrgatherei16Vv => {
-            let shape = Shape::new(Eew::Sew, Eew::Sew, Eew::Of(Sew::E16));
-            row!(shape.apart_vs2(GATHER).apart_vs1(GATHER), vrgatherei16)
-        }
+        Op::VrgatherVv => match sew {
+            Sew::E8 => gather::<u8>(Shape::VV, sew),
+            Sew::E16 => gather::<u16>(Shape::VV, sew),
+            Sew::E32 => gather::<u32>(Shape::VV, sew),
+            Sew::E64 => gather::<u64>(Shape::VV, sew),
+        },
+        Op::VrgatherVx | Op::VrgatherVi => Row::new(
+            Shape::VX.apart_vs2(GATHER),
+            by_sew!(all sew, vrgather_vx::<U>),
+            work_by_sew!(all sew, Map2<Vmv, U, U, U>),
+        ),
+        Op::Vrgatherei16Vv => gather::<u16>(Shape::new(Eew::Sew, Eew::Sew, Eew::Of(Sew::E16)), sew),
         Op::VcompressVm => {
             let shape = Shape::new(Eew::Sew, Eew::Sew, Eew::Mask);
             row!(shape.apart_vs2(COMPRESS).apart_vs1(COMPRESS), vcompress)

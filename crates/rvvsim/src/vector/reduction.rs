@@ -2,13 +2,15 @@
 //!
 //! The unordered floating-point sums add in element order, as the ordered ones do; the manual allows that.
 
-use super::body::{blank, body_bits, end, read_element, read_lanes, vl, write_element};
+use super::body::{blank, body_bits, end, read_element, vl, write_element};
 use super::element::{Element, Op1, Op2, each_width};
 use super::float::{by_float, finish_float, rounding_mode};
 use super::integer::{Vadd, Vand, Vmax, Vmaxu, Vmin, Vminu, Vor, Vsext, Vxor, Vzext};
-use super::lanes::{Block, Lanes, PART_A, Step, Work, call};
+use super::kernels::Pass;
+use super::lanes::{Block, Lanes, PART_A, Step, Work};
 use super::legality::{Eew, Float as FloatOperands, Shape};
-use super::{Entry, Row, VInst};
+use super::policy::Policy;
+use super::{Entry, Row, VInst, VectorState};
 use crate::Hart;
 use crate::fp::{self, Flags, Float, RoundingMode};
 use crate::trap::Exec;
@@ -54,40 +56,24 @@ fold! {
     Vmax => S::MIN;
 }
 
-/// The answer is the fold of the elements of `a`, each made an `R` first by `X`.
+/// The answer is the fold of the mode, and of the elements of `a`, each made an `R` first by `X`.
 struct Folded<O, X, T, R>(PhantomData<(O, X, T, R)>);
-
-/// One sum for each lane of a block.
-struct Sums<'a, O, X, T, R> {
-    regs: &'a [u8],
-    lanes: &'a Lanes,
-    sums: [R; 64],
-    types: PhantomData<(O, X, T)>,
-}
-
-impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Step for Sums<'_, O, X, T, R> {
-    #[inline(always)]
-    fn step<const N: usize>(&mut self, first: usize) -> bool {
-        let lanes: [T; N] = read_lanes(&self.regs[self.lanes.a + first * T::SIZE..][..N * T::SIZE]);
-        for (sum, lane) in self.sums.iter_mut().zip(lanes) {
-            *sum = O::apply(*sum, X::apply(lane));
-        }
-        true
-    }
-}
 
 impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T, R> {
     type D = R;
     const SOURCES: [u8; 2] = [size_of::<T>() as u8, size_of::<R>() as u8];
+    const USES: [bool; 4] = [false, true, false, false];
 
     #[inline(always)]
-    fn run<const BETTER: bool>(regs: &mut [u8], lanes: &Lanes, count: usize, _mode: u8) -> u64 {
-        let mut all = Sums::<O, X, T, R> { regs, lanes, sums: [O::IDENTITY; 64], types: PhantomData };
-        T::steps::<_, BETTER>(&mut all, count);
-        // Only as many sums as there were lanes in a step.
-        let mut sums = all.sums;
-        for width in [32, 16, 8, 4, 2, 1] {
-            if width < if BETTER { 64 / T::SIZE } else { 16 / T::SIZE } {
+    unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
+        // SAFETY: the caller's.
+        let pass = unsafe { Pass::<Self>::new(regs, lanes, mode) };
+        let mut folding = Folding { pass, sums: [O::IDENTITY; 16] };
+        T::steps::<_, BETTER>(&mut folding, count);
+        let mut sums = folding.sums;
+        sums[0] = O::apply(sums[0], R::from_u64(mode));
+        for width in [8, 4, 2, 1] {
+            if width < 16 / T::SIZE {
                 for i in 0..width {
                     sums[i] = O::apply(sums[i], sums[i + width]);
                 }
@@ -97,31 +83,47 @@ impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T,
     }
 }
 
-/// The fold of two.
-fn combine<O: Op2<R, R, R>, R: Element>(a: u64, b: u64, _: u64, _: RoundingMode, _: &mut Flags) -> u64 {
-    O::apply(R::from_u64(a), R::from_u64(b)).to_u64()
+/// A fold under way: a sum for each element of 16 bytes, however many there are in a step, so that they stay in
+/// registers.
+struct Folding<'a, O, X, T, R> {
+    pass: Pass<'a, Folded<O, X, T, R>>,
+    sums: [R; 16],
 }
 
-/// How to fold; its `slow` folds two.
+impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Step for Folding<'_, O, X, T, R> {
+    #[inline(always)]
+    fn step<const N: usize>(&mut self, first: usize) -> bool {
+        let lanes: [T; N] = self.pass.a(first);
+        let width = 16 / T::SIZE;
+        for part in 0..N / width {
+            for i in 0..width {
+                self.sums[i] = O::apply(self.sums[i], X::apply(lanes[part * width + i]));
+            }
+        }
+        true
+    }
+}
+
+/// How to fold.
 const fn folding<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element>(identity: u64) -> Work {
-    Work { slow: combine::<O, R>, identity, ..Work::of::<Folded<O, X, T, R>>() }
+    Work { identity, ..Work::of::<Folded<O, X, T, R>>() }
 }
 
 /// norm:vredsum_vredmaxu_vredmax_vredminu_vredmin_vredand_vredor_vredxor_op, norm:vwredsumu_op, norm:vwredsum_op
-fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
+pub(super) fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let v = &mut hart.v;
     let vl = vl(v, vi);
     if vl > 0 {
         let [sd, sa, _] = vi.work.sizes.map(usize::from);
-        let combine = |a, b| (vi.work.slow)(a, b, 0, RoundingMode::Rne, &mut Flags::default());
         let mut result = read_element(&v.regs[vi.vs1 as usize..], sd);
         let mut first = 0;
         if !vi.masked {
             first = vl & !((16 >> sa.trailing_zeros()) - 1);
-            if first != 0 {
-                let answer = call(vi.kernel, &mut v.regs, &vi.lanes, first, 0);
-                result = combine(result, answer);
+            if first == vi.vlmax as usize {
+                result = vi.ready.run_in_mode(&mut v.regs, result);
+            } else if first != 0 {
+                result = vi.ready.run_part(&mut v.regs, vi.ready.lanes(), first, result);
             }
         }
         let chunk = 64 >> sa.trailing_zeros();
@@ -135,17 +137,28 @@ fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
             if active != 0 {
                 let (from, to) = (vi.vs2 as usize + first * sa, 32 * v.vlenb + PART_A);
                 let a = blank(&mut v.regs, from, to, sa, chunk, active, vi.work.identity);
-                let lanes = Lanes { a, ..vi.lanes };
+                let lanes = Lanes { a, ..*vi.ready.lanes() };
                 let count = chunk.min(vl - first);
-                result = combine(result, call(vi.kernel, &mut v.regs, &lanes, count, 0));
+                result = vi.ready.run_part(&mut v.regs, &lanes, count, result);
             }
             first += chunk;
         }
         write_element(&mut v.regs[vi.vd as usize..], sd, result);
-        v.treat_tail(vi.tail, vi.vd as usize, sd, vi.group as usize, 1);
+        if vi.tail != Policy::Undisturbed {
+            v.treat_tail(vi.tail, vi.vd as usize, sd, vi.group as usize, 1);
+        }
     }
     end(hart);
     Ok(())
+}
+
+/// The same of all elements, with no tail to treat.
+#[inline(always)]
+pub(super) fn reduce_whole(v: &mut VectorState, vi: &VInst) {
+    let size = usize::from(vi.work.sizes[0]);
+    let first = read_element(&v.regs[vi.vs1 as usize..], size);
+    let result = vi.ready.run_in_mode(&mut v.regs, first);
+    write_element(&mut v.regs[vi.vd as usize..], size, result);
 }
 
 /// A floating-point reduction in element order, from the scalar; of no active element, the scalar as it is.

@@ -1,5 +1,6 @@
 //! The `rvvsim` command.
 
+mod flame;
 mod options;
 mod profile;
 mod qemu;
@@ -205,12 +206,14 @@ impl Job {
             eprint!("{}", report::statistics(&machine, time));
         }
         if let Some(path) = &self.profile {
-            let (text, stacks) = profile::profile(&machine, &image);
+            let (text, stacks) = profile::profile(&machine, &image, path);
             eprint!("{text}");
             if let Err(e) = std::fs::write(path, stacks) {
                 return cannot_run(&format!("cannot write the profile to {}: {e}", path.display()));
             }
         }
+        // The process ends now, and the kernel takes back all of it at once.
+        std::mem::forget(machine);
         code
     }
 

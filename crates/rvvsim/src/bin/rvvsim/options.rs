@@ -163,8 +163,8 @@ pub struct LookOptions {
     #[arg(long, env = "RVVSIM_STATS")]
     pub stats: bool,
 
-    /// Print the hottest symbols and blocks to standard error at the end; with a file, also write every block there as
-    /// a collapsed stack, for flame graph tools.
+    /// Print the hottest symbols and blocks to standard error at the end; with a file, also write every block there:
+    /// as a flame graph if its name ends in .svg, else as collapsed stacks, for other tools to draw one.
     #[arg(long, env = "RVVSIM_PROFILE", value_name = "FILE", num_args = 0..=1, require_equals = true,
           default_missing_value = "/dev/null")]
     pub profile: Option<PathBuf>,

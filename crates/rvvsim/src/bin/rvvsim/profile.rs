@@ -1,10 +1,12 @@
 //! `--profile`: where the instructions went.
 
+use crate::flame::{self, Frame};
 use rvv_isa::DisasmOptions;
 use rvvsim::Machine;
 use rvvsim::elf::Image;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 /// How many blocks and symbols are shown.
 const SHOWN: usize = 10;
@@ -18,9 +20,9 @@ struct Hot {
     listing: String,
 }
 
-/// The hottest symbols and blocks as text, and all blocks as collapsed stacks, which flame graph tools read: a line
-/// `symbol;address instructions` for each.
-pub fn profile(machine: &Machine, image: &Image) -> (String, String) {
+/// The hottest symbols and blocks as text, and all blocks for a file: as a flame graph if its name ends in `.svg`, else
+/// as collapsed stacks, which flame graph tools read, a line `symbol;address instructions` for each.
+pub fn profile(machine: &Machine, image: &Image, file: &Path) -> (String, String) {
     let mut blocks: Vec<Hot> = machine
         .engine
         .blocks()
@@ -56,6 +58,11 @@ pub fn profile(machine: &Machine, image: &Image) -> (String, String) {
         let Hot { symbol, pc, runs, instructions, listing } = block;
         let _ =
             write!(text, "  {:>5.1} % {runs:>14} times  {pc:#x} <{symbol}>\n{listing}", share(*instructions));
+    }
+    if file.extension().is_some_and(|extension| extension == "svg") {
+        let frame =
+            |Hot { symbol, pc, instructions, .. }| Frame { symbol, block: format!("{pc:#x}"), instructions };
+        return (text, flame::graph(blocks.into_iter().map(frame).collect()));
     }
     let mut stacks = String::new();
     for block in &blocks {
