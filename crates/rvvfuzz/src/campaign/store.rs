@@ -10,6 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The version of the file's format that this program writes. It reads this one and those before it.
 pub const FORMAT: i64 = 1;
@@ -287,7 +288,7 @@ impl Store {
         };
         let store = Store { db, path: path.to_path_buf(), covered: HashSet::new(), before: 0.0, _lock: None };
         let fail = |e| wrap(path, e);
-        store.db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail)?;
+        store.db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
         store.check_format()?;
         Ok(store)
     }
@@ -299,7 +300,14 @@ impl Store {
         }
         let lock =
             File::options().read(true).write(true).create(create).truncate(false).open(path).map_err(open)?;
-        match lock.try_lock() {
+        // A child of the process that had it holds it too, between fork and exec.
+        let patience = Instant::now() + Duration::from_secs(2);
+        let mut locked = lock.try_lock();
+        while matches!(locked, Err(TryLockError::WouldBlock)) && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(20));
+            locked = lock.try_lock();
+        }
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { path: path.to_path_buf() }),
             // A file system without locks: then without.
@@ -310,7 +318,7 @@ impl Store {
         let db = Connection::open_with_flags(path, flags).map_err(fail)?;
         let path = path.to_path_buf();
         let store = Store { db, path: path.clone(), covered: HashSet::new(), before: 0.0, _lock: Some(lock) };
-        store.db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail)?;
+        store.db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
         // Before anything is changed in it.
         if store.has_tables()? {
             store.check_format()?;
