@@ -91,7 +91,6 @@ fn a_campaign_killed_5_times_ends_the_same() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
 fn a_campaign_killed_20_times_ends_the_same() {
     killed(20);
 }
@@ -254,4 +253,21 @@ fn reports_can_be_read_back() {
     for outside in ["http://", "https://", "<script", "src="] {
         assert!(!read("r.html").contains(outside), "the page stands alone");
     }
+}
+
+#[test]
+fn reduce_says_what_there_is_to_reduce() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = rvvgen::Plan::new(1, &rvvgen::Selection::default(), 3, 128);
+    let program = rvvgen::generate(&plan, 0, &rvvgen::Settings::default()).unwrap().program;
+    std::fs::write(folder.path().join("good.ir"), program.to_string()).unwrap();
+    std::fs::write(folder.path().join("bad.ir"), "rvv-ir 1\nmain { v1 = nothing() }\n").unwrap();
+    let output = run(folder.path(), &["reduce", "good.ir", "--builtin"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(said(&output).contains("Nothing is wrong."));
+    let output = run(folder.path(), &["reduce", "bad.ir", "--builtin"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    let output = run(folder.path(), &["reduce", "7"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("campaign.db"), "{}", said(&output));
 }

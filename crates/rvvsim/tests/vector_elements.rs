@@ -6,7 +6,7 @@ mod vector_support;
 use rvv_isa::{Class, Field, Inst, Lmul, Op, RegFile, Sew, Vtype};
 use rvvsim::config::{Agnostic, Config};
 use rvvsim::{Hart, vector};
-use vector_support::{Random, file, hart, has, ops, run};
+use vector_support::{Random, file, hart, hart_of, has, inst, ops, run, set_type};
 
 /// Operand registers of the wide machine: no two groups of eight overlap.
 const VD: u8 = 8;
@@ -272,5 +272,32 @@ fn elements_are_independent_at_small_vlens() {
     for (isa, vlen) in [("rv64gc_zve32f_zvbb", 32), ("rv64gc_zve64d_zvfh_zvbb_zvbc", 64)] {
         let isa = isa.parse().expect("an isa");
         sweep(Config { isa, vlen, mem: 4096, ..Config::default() }, 2, 1);
+    }
+}
+
+/// The number of a scalar register is no place in the vector registers, however large the groups are.
+#[test]
+fn the_last_scalar_register_under_the_largest_groups() {
+    for vlen in [128, 1024, 65536] {
+        for sew in [Sew::E8, Sew::E16, Sew::E32, Sew::E64] {
+            let mut hart = hart_of(vlen);
+            set_type(&mut hart, sew, Lmul::M8, u64::MAX);
+            hart.x[31] = 0x0102_0304_0506_0708;
+            hart.f[31] = u64::MAX;
+            let scalar =
+                |op: &Op| op.is_vector() && matches!(file(*op, Field::Rs1), Some(RegFile::X | RegFile::F));
+            let memory = |op: &Op| matches!(op.class(), Class::VectorLoad | Class::VectorStore);
+            for op in Op::all().filter(scalar).filter(|op| !memory(op)) {
+                hart.v.vstart = 0;
+                // Refused or done; an answer in either case.
+                let _ = run(&mut hart, &Inst { rd: 8, rs2: 16, rs1: 31, ..Inst::new(op) });
+            }
+            set_type(&mut hart, sew, Lmul::M8, u64::MAX);
+            run(&mut hart, &inst("vmv.v.x", 8, 0, 31)).expect("legal");
+            let size = sew.bits() as usize / 8;
+            let (first, whole) = (8 * vlen as usize / 8, 8 * vlen as usize / 8);
+            let want = &0x0102_0304_0506_0708_u64.to_le_bytes()[..size];
+            assert!(hart.v.regs[first..first + whole].chunks(size).all(|e| e == want), "{sew:?} {vlen}");
+        }
     }
 }

@@ -48,14 +48,19 @@ impl Case {
     /// It works on element groups, so its vl must be a multiple of their size. An implementation that has such
     /// instructions rounds a halved vl up (`norm:egs_vl_avl`); the oracle, and QEMU, do not.
     pub fn has_groups(&self) -> bool {
-        let groups = |c: &&rvv_ir::Call| matches!(rvvgen::class(c.intrinsic).kind, rvvgen::Kind::Groups(_));
-        self.program.calls().iter().any(groups)
+        has_groups(&self.program)
     }
 
     /// How many bytes it prints, the same everywhere.
     fn output_len(&self) -> usize {
         self.program.outputs().map(|(_, b)| b.bytes()).sum()
     }
+}
+
+/// As [`Case::has_groups`].
+pub fn has_groups(program: &Program) -> bool {
+    let groups = |c: &&rvv_ir::Call| matches!(rvvgen::class(c.intrinsic).kind, rvvgen::Kind::Groups(_));
+    program.calls().iter().any(groups)
 }
 
 /// What a campaign cannot go on with: the compiler or emulator is not there any more, the disk is full.

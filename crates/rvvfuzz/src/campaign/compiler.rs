@@ -577,6 +577,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_missing_is_a_whole_word_and_clones_know_it() {
+        let lacks = Lacks::default();
+        assert_eq!(lacks.first_in("__riscv_vx(a)"), None);
+        lacks.clone().learn("__riscv_vx");
+        assert_eq!(lacks.first_in("b = __riscv_vx(a);").as_deref(), Some("__riscv_vx"));
+        assert_eq!(lacks.first_in("b = __riscv_vx_mu(a);"), None);
+    }
+
+    #[test]
     fn versions_are_found_in_what_compilers_say() {
         for (text, version) in [
             ("riscv64-linux-gnu-gcc-14 (Debian 14.2.0-19) 14.2.0\nCopyright", "14.2.0"),

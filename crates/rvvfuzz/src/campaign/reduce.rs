@@ -294,6 +294,18 @@ mod tests {
     }
 
     #[test]
+    fn one_statement_and_what_it_needs_has_a_meaning() {
+        let plan = Plan::new(3, &Selection::default(), 10, 128);
+        let program = generate(&plan, 0, &Settings::default()).unwrap().program;
+        let found = focus(&program);
+        assert!(found.len() > 10, "{}", found.len());
+        for one in &found {
+            assert!(one.calls().len() < program.calls().len());
+            assert!(evaluate(one, &Options::new(128)).is_ok(), "{one}");
+        }
+    }
+
+    #[test]
     fn a_program_that_does_not_show_it_is_not_reduced() {
         let plan = Plan::new(1, &Selection::default(), 3, 128);
         let program = generate(&plan, 0, &Settings::default()).unwrap().program;

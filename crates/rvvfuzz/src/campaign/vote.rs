@@ -254,6 +254,17 @@ mod tests {
     }
 
     #[test]
+    fn another_buffer_is_another_fault() {
+        let in_buffer = |buffer| {
+            let wrong = Outcome::WrongOutput(Mismatch { buffer, element: 0 });
+            [wrong.clone(), wrong]
+        };
+        let found = judge([pass(), in_buffer(3), in_buffer(5), pass(), pass()]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(judge([pass(), in_buffer(3), in_buffer(3), pass(), pass()]).len(), 1);
+    }
+
+    #[test]
     fn the_same_elf_on_two_emulators_convicts_an_emulator() {
         let [wrong, _] = wrong();
         let bad = || [Outcome::Pass, wrong.clone()];

@@ -1,6 +1,6 @@
 //! One batch: written, built, run, judged.
 
-use super::batch::{self, Broken, Case};
+use super::batch::{self, Broken, Case, has_groups};
 use super::compiler::{Built, Limits};
 use super::config::Settings;
 use super::emulator::Ending;
@@ -13,7 +13,7 @@ use super::vote::{Culprit, Verdict, vote};
 use rvv_intrinsics::Role;
 use rvv_ir::Program;
 use rvv_oracle::{Options, VlChoice, evaluate};
-use rvvgen::{GenerateError, Generated, Kind as ClassKind, Plan, Scheduler, Weights, generate};
+use rvvgen::{GenerateError, Generated, Plan, Scheduler, Weights, generate};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -401,12 +401,6 @@ pub fn case(testbeds: &Testbeds, number: u64, program: Program) -> Result<Case, 
         places.retain(|(_, vl)| *vl == VlChoice::Max);
     }
     Case::new(number, program, &places).map_err(|e| format!("program {number} has no meaning: {e}"))
-}
-
-/// As [`Case::has_groups`].
-fn has_groups(program: &Program) -> bool {
-    let groups = |c: &&rvv_ir::Call| matches!(rvvgen::class(c.intrinsic).kind, ClassKind::Groups(_));
-    program.calls().iter().any(groups)
 }
 
 /// Operations of a program: its calls but loads and stores.
