@@ -151,9 +151,14 @@ impl Program {
 
     /// Takes a statement out. False if there is none at that place.
     pub fn remove(&mut self, node: &Node) -> bool {
+        self.replace(node, Vec::new())
+    }
+
+    /// Puts others in a statement's place. False if there is none at that place.
+    pub fn replace(&mut self, node: &Node, by: Vec<Stmt>) -> bool {
         match self.block_of(node) {
             Some((body, at)) => {
-                body.remove(at);
+                body.splice(at..=at, by);
                 true
             }
             None => false,

@@ -7,6 +7,8 @@ pub mod bug;
 pub mod command;
 pub mod compiler;
 pub mod config;
+mod cut;
+mod edit;
 pub mod emulator;
 pub mod live;
 pub mod outcome;

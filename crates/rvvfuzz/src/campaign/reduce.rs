@@ -4,11 +4,12 @@
 use super::batch::{self, Case};
 use super::blame::accused;
 use super::compiler::{Built, Compiler, Family, Limits, crash_site};
+use super::edit::{Edit, apply};
 use super::emulator::Emulator;
 use super::outcome::{Kind, Outcome};
 use super::simplify::{STEPS, Step, focus};
 use super::testbed::{Build, Run, Testbeds};
-use super::tidy::tidy;
+use super::tidy::{tidy, without_dead};
 use super::vote::{Culprit, Verdict};
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit};
@@ -159,8 +160,8 @@ impl Target {
     pub fn reduce(&self, program: &Program, time: Duration, stop: &dyn Fn() -> bool) -> Option<Reduced> {
         let crash = self.symptom == Kind::BuildCrash;
         // A refusal or an endless run takes the whole translation unit with it: those are tried one by one.
-        let together = if self.symptom.is_build() && !crash { 1 } else { 24 };
-        let focus: &[(&str, Step)] = if crash { &[("focus", focus)] } else { &[] };
+        let together = if self.symptom.is_build() && !crash { 1 } else { 48 };
+        let focus: &[Step] = if crash { &[Step::Choose(focus)] } else { &[] };
         let steps = [focus, STEPS].concat();
         reduce_by(program, &steps, together, time, &mut |candidates| self.shows(candidates), stop)
     }
@@ -170,44 +171,175 @@ impl Target {
 /// at once. `None` if it does not hold of the program itself.
 pub fn reduce_by(
     program: &Program,
-    steps: &[(&str, Step)],
+    steps: &[Step],
     together: usize,
     time: Duration,
     shows: &mut dyn FnMut(&[Program]) -> Vec<bool>,
     stop: &dyn Fn() -> bool,
 ) -> Option<Reduced> {
     let end = Instant::now() + time;
-    let mut best = tidy(program.clone())?;
+    let best = tidy(program.clone())?;
     if shows(std::slice::from_ref(&best)) != [true] {
         return None;
     }
-    let mut tried = 0;
-    loop {
-        let before = best.clone();
-        for (_, step) in steps {
-            loop {
-                let mut candidates = step(&best);
-                candidates.dedup();
-                let mut better = None;
-                for some in candidates.chunks(together) {
-                    if Instant::now() > end || stop() {
-                        return Some(Reduced { program: renamed(best), tried, complete: false });
-                    }
-                    tried += some.len();
-                    better = shows(some).iter().position(|s| *s).map(|i| some[i].clone());
-                    if better.is_some() {
-                        break;
-                    }
-                }
-                match better {
-                    Some(program) => best = program,
-                    None => break,
-                }
+    let enough = &|| Instant::now() > end || stop();
+    let mut search = Search { best, shows, together, tried: 0, enough };
+    let complete = search.all(steps).is_some();
+    Some(Reduced { program: renamed(search.best), tried: search.tried, complete })
+}
+
+/// A compiler takes about as long to start as for so many calls.
+const CALLS_AT_ONCE: usize = 400;
+
+/// A reduction at work. What returns an `Option` has been cut short if it is `None`; the best is kept.
+struct Search<'s> {
+    best: Program,
+    shows: &'s mut dyn FnMut(&[Program]) -> Vec<bool>,
+    together: usize,
+    tried: usize,
+    enough: &'s dyn Fn() -> bool,
+}
+
+impl Search<'_> {
+    /// All steps, as long as they help.
+    fn all(&mut self, steps: &[Step]) -> Option<()> {
+        loop {
+            let before = self.best.clone();
+            for step in steps {
+                while match step {
+                    Step::Choose(step) => self.choose(step(&self.best))?,
+                    Step::Change(step) => self.change(&step(&self.best))?,
+                } {}
+            }
+            if self.best == before {
+                return Some(());
             }
         }
-        if best == before {
-            return Some(Reduced { program: renamed(best), tried, complete: true });
+    }
+
+    /// Which of the candidates show the fault; all are asked about at once.
+    fn ask(&mut self, candidates: &[Program]) -> Option<Vec<bool>> {
+        if (self.enough)() {
+            return None;
         }
+        self.tried += candidates.len();
+        Some((self.shows)(candidates))
+    }
+
+    /// Takes the first candidate that shows the fault. Whether there is one.
+    fn choose(&mut self, mut candidates: Vec<Program>) -> Option<bool> {
+        candidates.dedup();
+        let mut rest = &candidates[..];
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(self.some_of(rest.iter().map(|p| p.calls().len())));
+            if let Some(first) = self.ask(some)?.iter().position(|s| *s) {
+                self.best = some[first].clone();
+                return Some(true);
+            }
+            rest = others;
+        }
+        Some(false)
+    }
+
+    /// Makes as many of the changes as possible: all, halves, quarters and so on to each alone, those that do together if
+    /// they can be. Whether there was one.
+    fn change(&mut self, edits: &[Edit]) -> Option<bool> {
+        let base = self.best.clone();
+        // Where nothing is dead, what dies goes too; where something is, it may be what matters.
+        let clean = without_dead(&base).as_ref() == Some(&base);
+        let with = |made: &[&Edit]| -> Vec<Program> {
+            let Some(whole) = apply(&base, made) else { return Vec::new() };
+            let dead = without_dead(&whole).filter(|p| *p != whole);
+            let mut both: Vec<Program> = dead.into_iter().collect();
+            if both.is_empty() || !clean {
+                both.push(whole);
+            }
+            both.retain(|p| *p != base && !p.calls().is_empty());
+            both
+        };
+        let mut made: Vec<&Edit> = Vec::new();
+        let mut left: Vec<&Edit> = edits.iter().collect();
+        let mut size = left.len();
+        while size > 0 {
+            let mut failed: Vec<&Edit> = Vec::new();
+            let mut rest = &left[..];
+            while !rest.is_empty() {
+                // One question: this change more, or that one, …
+                let mut candidates: Vec<(usize, Program)> = Vec::new();
+                let mut chunks: Vec<&[&Edit]> = Vec::new();
+                let mut calls = 0;
+                while !rest.is_empty() && calls < CALLS_AT_ONCE && candidates.len() < self.together {
+                    let (chunk, others) = rest.split_at(size.min(rest.len()));
+                    rest = others;
+                    for program in with(&[&made[..], chunk].concat()) {
+                        if program != self.best {
+                            calls += program.calls().len();
+                            candidates.push((chunks.len(), program));
+                        }
+                    }
+                    chunks.push(chunk);
+                }
+                let programs: Vec<Program> = candidates.iter().map(|(_, p)| p.clone()).collect();
+                let shows = self.ask(&programs)?;
+                let mut good: Vec<usize> = Vec::new();
+                for ((chunk, program), _) in candidates.into_iter().zip(shows).filter(|(_, s)| *s) {
+                    if good.is_empty() {
+                        self.best = program;
+                    }
+                    if !good.contains(&chunk) {
+                        good.push(chunk);
+                    }
+                }
+                let together = self.together(&with, &made, &chunks, &good)?;
+                for (i, chunk) in chunks.iter().enumerate() {
+                    if good[..together].contains(&i) { &mut made } else { &mut failed }.extend(*chunk);
+                }
+            }
+            left = failed;
+            size = if size == 1 { 0 } else { size.div_ceil(2).min(left.len()) };
+        }
+        Some(self.best != base)
+    }
+
+    /// How many of the chunks that are good alone are good together, the first ones; at least one, which is the best already.
+    fn together<'e>(
+        &mut self,
+        with: &dyn Fn(&[&'e Edit]) -> Vec<Program>,
+        made: &[&'e Edit],
+        chunks: &[&[&'e Edit]],
+        good: &[usize],
+    ) -> Option<usize> {
+        // The more, the smaller: the first that is good is taken.
+        let mut counts: Vec<usize> = (2..=good.len()).rev().collect();
+        // Not all are asked about: one less each time near all of them, then by halves.
+        counts.retain(|n| good.len() - n < 3 || (good.len() / n).is_power_of_two());
+        let mut candidates: Vec<(usize, Program)> = Vec::new();
+        for n in counts {
+            let edits: Vec<&Edit> = good[..n].iter().flat_map(|&g| chunks[g].iter().copied()).collect();
+            candidates.extend(with(&[made, &edits[..]].concat()).into_iter().map(|p| (n, p)));
+        }
+        let mut rest = &candidates[..];
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(self.some_of(rest.iter().map(|(_, p)| p.calls().len())));
+            rest = others;
+            let programs: Vec<Program> = some.iter().map(|(_, p)| p.clone()).collect();
+            if let Some(first) = self.ask(&programs)?.iter().position(|s| *s) {
+                self.best = programs[first].clone();
+                return Some(some[first].0);
+            }
+        }
+        Some(good.len().min(1))
+    }
+
+    /// How many of the candidates, of so many calls each, are asked about at once.
+    fn some_of(&self, calls: impl Iterator<Item = usize>) -> usize {
+        let mut sum = 0;
+        let before = |calls: &usize| {
+            let fits = sum < CALLS_AT_ONCE;
+            sum += calls;
+            fits
+        };
+        calls.take_while(before).count().min(self.together)
     }
 }
 

@@ -8,7 +8,7 @@ use super::vote::{Culprit, Verdict};
 use super::work::Campaign;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ pub trait Reduce: Sync {
 
 /// How a campaign is run; nothing here changes outcomes.
 pub struct Options<'a> {
-    /// Workers.
+    /// Workers. While verdicts wait to be made small, one less, if there are two: that is work too.
     pub jobs: usize,
     /// Batches begin for so long. Those at work then may take as long again, but no more than a minute.
     pub time: Option<Duration>,
@@ -156,36 +156,33 @@ pub fn run(
     });
     // Set when the store fails: then nobody begins anything.
     let give_up = AtomicBool::new(false);
+    let waiting_verdicts = AtomicU64::new(0);
+    let late = |grace: Duration| options.time.is_some_and(|t| begin.elapsed() >= t + grace.min(t));
+    let given_up = || give_up.load(Ordering::Relaxed);
+    let enough =
+        || stop.load(Ordering::Relaxed) || given_up() || late(Duration::ZERO) || campaign.all_dropped();
+    let hurry = || given_up() || late(GRACE);
     let result = std::thread::scope(|scope| {
         let (to_main, messages) = channel();
-        for _ in 0..options.jobs.max(1) {
+        for worker in 0..options.jobs.max(1) {
             let to_main = to_main.clone();
-            let (queue, give_up) = (&queue, &give_up);
-            scope.spawn(move || {
-                let late =
-                    |grace: Duration| options.time.is_some_and(|t| begin.elapsed() >= t + grace.min(t));
-                let given_up = || give_up.load(Ordering::Relaxed);
-                let enough = || {
-                    stop.load(Ordering::Relaxed)
-                        || given_up()
-                        || late(Duration::ZERO)
-                        || campaign.all_dropped()
-                };
-                work(campaign, queue, &to_main, &enough, &|| given_up() || late(GRACE));
-            });
+            let (queue, enough, hurry, waiting) = (&queue, &enough, &hurry, &waiting_verdicts);
+            // The second worker leaves its core to the reducer.
+            let wait = move || worker == 1 && waiting.load(Ordering::Relaxed) > 0;
+            scope.spawn(move || work(campaign, queue, &to_main, &wait, enough, hurry));
         }
         let jobs = options.reducer.map(|reducer| {
             let (to_reducer, jobs) = channel::<Job>();
             let to_main = to_main.clone();
-            let give_up = &give_up;
-            scope.spawn(move || reduce(campaign, reducer, &jobs, &to_main, stop, give_up));
+            let idle = || stop.load(Ordering::Relaxed) || hurry();
+            scope.spawn(move || reduce(campaign, reducer, &jobs, &to_main, stop, &idle));
             to_reducer
         });
         drop(to_main);
         for (id, number, ir, verdict) in waiting {
             progress.reducing += u64::from(hand(&jobs, Job { id, number, ir, verdict }));
         }
-        let mut book = Book { store, options, begin, to_do, jobs, progress };
+        let mut book = Book { store, options, begin, to_do, jobs, progress, waiting: &waiting_verdicts };
         let result = book.keep(&messages, &mut tell);
         if result.is_err() {
             give_up.store(true, Ordering::Relaxed);
@@ -214,6 +211,8 @@ struct Book<'a> {
     to_do: Option<u64>,
     jobs: Option<Sender<Job>>,
     progress: Progress,
+    /// [`Progress::reducing`], for the workers to see.
+    waiting: &'a AtomicU64,
 }
 
 impl Book<'_> {
@@ -242,6 +241,7 @@ impl Book<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
+            self.waiting.store(self.progress.reducing, Ordering::Relaxed);
             self.times();
             tell(Event::Progress(&self.progress));
         }
@@ -285,10 +285,15 @@ fn work(
     campaign: &Campaign,
     queue: &Mutex<Queue>,
     to_main: &Sender<Message>,
+    wait: &dyn Fn() -> bool,
     enough: &dyn Fn() -> bool,
     hurry: &dyn Fn() -> bool,
 ) {
     while !enough() {
+        if wait() {
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some((first, count)) = next else { break };
         let Some(batch) = guarded(campaign, first, count, hurry) else { break };
@@ -346,7 +351,7 @@ fn reduce(
     jobs: &Receiver<Job>,
     to_main: &Sender<Message>,
     stop: &AtomicBool,
-    give_up: &AtomicBool,
+    idle: &dyn Fn() -> bool,
 ) {
     // Of each kind of fault, by whom, what, and at which levels, the first comes before another's second.
     let mut waiting: Vec<Job> = Vec::new();
@@ -372,8 +377,7 @@ fn reduce(
         let Some(next) = (0..waiting.len()).min_by_key(|&i| (times(&waiting[i]), i)) else { continue };
         let job = waiting.remove(next);
         *done.entry(kind(&job)).or_default() += 1;
-        let idle = stop.load(Ordering::Relaxed) || give_up.load(Ordering::Relaxed);
-        let reduction = if idle {
+        let reduction = if idle() {
             None
         } else {
             let attempt = AssertUnwindSafe(|| {
@@ -401,5 +405,54 @@ mod tests {
             taken.push(range);
         }
         assert_eq!(taken, [(7, 3), (20, 5)]);
+    }
+
+    struct Count(AtomicU64);
+
+    impl Reduce for Count {
+        fn reduce(&self, _: &Case, _: &Verdict, _: &Testbeds, _: &AtomicBool) -> Option<Reduction> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Some(Reduction::default())
+        }
+    }
+
+    fn campaign() -> Campaign {
+        Campaign::new(&super::super::config::Settings::default()).unwrap()
+    }
+
+    #[test]
+    fn when_the_time_is_up_what_waits_is_left_for_another_time() {
+        let campaign = campaign();
+        let ir = campaign.program(0).unwrap().program.to_string();
+        let (to_reducer, jobs) = channel();
+        for id in 0..5 {
+            let culprit = Culprit::Generator;
+            let detail = String::new();
+            let verdict =
+                Verdict { culprit, symptom: Kind::WrongOutput, testbeds: vec![0], axes: vec![], detail };
+            to_reducer.send(Job { id, number: 0, ir: ir.clone(), verdict }).unwrap();
+        }
+        drop(to_reducer);
+        let (to_main, messages) = channel();
+        let reducer = Count(AtomicU64::new(0));
+        let is_late = || reducer.0.load(Ordering::Relaxed) >= 2;
+        reduce(&campaign, &reducer, &jobs, &to_main, &AtomicBool::new(false), &is_late);
+        drop(to_main);
+        let done = |m: Message| matches!(m, Message::Reduced(_, Some(_)));
+        assert_eq!(messages.iter().map(done).collect::<Vec<_>>(), [true, true, false, false, false]);
+    }
+
+    #[test]
+    fn a_worker_that_waits_takes_nothing() {
+        let queue = Mutex::new(Queue { next: 0, end: 1, batch: 1, done: BTreeMap::new() });
+        let (to_main, messages) = channel();
+        let rounds = AtomicU64::new(0);
+        let enough = || rounds.fetch_add(1, Ordering::Relaxed) >= 2;
+        work(&campaign(), &queue, &to_main, &|| true, &enough, &|| false);
+        assert!(matches!(messages.recv(), Ok(Message::Gone)));
+        assert_eq!(queue.lock().unwrap().next, 0);
+        rounds.store(0, Ordering::Relaxed);
+        work(&campaign(), &queue, &to_main, &|| false, &enough, &|| false);
+        assert!(matches!(messages.recv(), Ok(Message::Batch(_))));
     }
 }

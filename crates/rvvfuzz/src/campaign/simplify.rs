@@ -1,29 +1,40 @@
 //! Steps that make a program simpler. Each yields candidates; whether one still shows the fault, and still has a
 //! meaning, is the reducer's to find out.
 
+use super::cut::{is_store, load_inputs, print_early};
+use super::edit::Edit;
 use super::tidy::{each_stmt, nodes, substitute, tidy, without, without_dead};
 use rvv_intrinsics::{Intrinsic, Policy, Role, Sem, Type, all, by_name};
 use rvv_ir::data::Init;
-use rvv_ir::{Arg, Call, Expr, Node, Program, Stmt, Var};
+use rvv_ir::{Arg, Buffer, Call, Expr, Node, Program, Stmt, Var};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// A kind of step.
-pub type Step = fn(&Program) -> Vec<Program>;
+#[derive(Clone, Copy)]
+pub enum Step {
+    /// Whole programs, of which the first that shows the fault is taken.
+    Choose(fn(&Program) -> Vec<Program>),
+    /// Changes, of which as many as possible are made.
+    Change(fn(&Program) -> Vec<Edit>),
+}
 
 /// All of them, the coarse ones first.
-pub const STEPS: &[(&str, Step)] = &[
-    ("slices", slices),
-    ("dead code", drop_dead_code),
-    ("statements", drop_statements),
-    ("blocks", unwrap_blocks),
-    ("functions", inline_functions),
-    ("intrinsics", plainer_intrinsics),
-    ("parameters", literal_params),
-    ("vl", literal_vl),
-    ("lengths", shorter),
-    ("data", plainer_data),
-    ("scalars", plainer_scalars),
+pub const STEPS: &[Step] = &[
+    Step::Choose(slices),
+    Step::Choose(drop_dead_code),
+    Step::Choose(print_early),
+    Step::Change(load_inputs),
+    Step::Change(drop_statements),
+    Step::Change(unwrap_blocks),
+    Step::Change(inline_functions),
+    Step::Change(plainer_intrinsics),
+    Step::Change(literal_params),
+    Step::Change(literal_vl),
+    Step::Change(shorter),
+    Step::Change(plainer_data),
+    Step::Change(zero_elements),
+    Step::Change(plainer_scalars),
 ];
 
 /// The step that comes before all others if a compiler crashes: one statement and what it needs, the shortest first. Most
@@ -61,12 +72,7 @@ pub fn focus(program: &Program) -> Vec<Program> {
 
 /// What leads to one store, and nothing else, the shortest first: most faults need no more.
 fn slices(program: &Program) -> Vec<Program> {
-    let is_store = |node: &Node| match node.find(program) {
-        Some(Stmt::Call(call)) => call.intrinsic.param(Role::Data).is_some(),
-        Some(Stmt::Put { .. }) => true,
-        _ => false,
-    };
-    let stores: Vec<Node> = nodes(program).into_iter().filter(is_store).collect();
+    let stores: Vec<Node> = nodes(program).into_iter().filter(|n| is_store(program, n)).collect();
     if stores.len() < 2 {
         return Vec::new();
     }
@@ -85,99 +91,43 @@ fn drop_dead_code(program: &Program) -> Vec<Program> {
     without_dead(program).into_iter().filter(|p| p != program && !p.calls().is_empty()).collect()
 }
 
-/// Without half of the statements, a quarter of them, and so on to each alone.
-fn drop_statements(program: &Program) -> Vec<Program> {
-    let nodes = nodes(program);
-    let mut found = Vec::new();
-    let mut size = nodes.len().div_ceil(2);
-    while size > 0 {
-        for chunk in nodes.chunks(size) {
-            let whole = tidy(without(program, chunk));
-            // What nobody reads any more goes too, if it can; if not, it may be what matters.
-            found.extend(whole.as_ref().and_then(without_dead).filter(|p| Some(p) != whole.as_ref()));
-            found.extend(whole);
-        }
-        if size == 1 {
-            break;
-        }
-        size = size.div_ceil(2);
-    }
-    found.retain(|p| p != program && !p.calls().is_empty());
-    found
-}
-
-/// A statement replaced by others.
-fn replaced(program: &Program, node: &Node, by: Vec<Stmt>) -> Option<Program> {
-    fn put(body: &mut Vec<Stmt>, path: &[usize], by: Vec<Stmt>) -> Option<()> {
-        let (&step, rest) = path.split_first()?;
-        if rest.is_empty() {
-            if step >= body.len() {
-                return None;
-            }
-            body.splice(step..=step, by);
-            return Some(());
-        }
-        match body.get_mut(step)? {
-            Stmt::Strip { body, .. } | Stmt::For { body, .. } => put(body, rest, by),
-            Stmt::If { then, otherwise, .. } => {
-                let first = then.len();
-                if rest[0] < first {
-                    put(then, rest, by)
-                } else {
-                    let mut rest = rest.to_vec();
-                    rest[0] -= first;
-                    put(otherwise, &rest, by)
-                }
-            }
-            _ => None,
-        }
-    }
-    let mut program = program.clone();
-    let body = match program.functions.get_mut(node.function) {
-        Some(function) => &mut function.body,
-        None => &mut program.main.body,
-    };
-    put(body, &node.path, by)?;
-    tidy(program)
+/// Without a statement.
+fn drop_statements(program: &Program) -> Vec<Edit> {
+    nodes(program).iter().map(Edit::remove).collect()
 }
 
 /// Loops become their first round, conditions one of their branches.
-fn unwrap_blocks(program: &Program) -> Vec<Program> {
+fn unwrap_blocks(program: &Program) -> Vec<Edit> {
     let mut found = Vec::new();
+    let literal = |body: &[Stmt], var: Var, value: u64| {
+        let mut body = body.to_vec();
+        each_stmt(&mut body, &mut |s| substitute(s, var, &Expr::Const(value)));
+        body
+    };
     for node in nodes(program) {
         match node.find(program) {
             Some(Stmt::For { index, body, .. }) => {
-                let mut body = body.clone();
-                each_stmt(&mut body, &mut |s| substitute(s, *index, &Expr::Const(0)));
-                found.extend(replaced(program, &node, body));
+                found.push(Edit::replace(&node, literal(body, *index, 0)));
             }
             Some(Stmt::Strip { vtype, length, index, vl, body }) => {
-                let mut body = body.clone();
-                each_stmt(&mut body, &mut |s| substitute(s, *index, &Expr::Const(0)));
+                let body = literal(body, *index, 0);
                 let name = format!("__riscv_vsetvl_e{}{}", vtype.elem.bits(), vtype.lmul);
                 if let Some(intrinsic) = by_name(&name) {
                     let length = match length {
                         Expr::Var(var) => Arg::Var(*var),
                         e => Arg::Expr(e.clone()),
                     };
-                    let mut with_vl = vec![Stmt::Call(Call {
-                        dst: Some(*vl),
-                        intrinsic,
-                        overloaded: false,
-                        args: vec![length],
-                    })];
-                    with_vl.extend(body.clone());
-                    found.extend(replaced(program, &node, with_vl));
+                    let args = vec![length];
+                    let setvl = Stmt::Call(Call { dst: Some(*vl), intrinsic, overloaded: false, args });
+                    found.push(Edit::replace(&node, [vec![setvl], body.clone()].concat()));
                 }
-                for literal in [1, 2, 4, 8] {
-                    let mut body = body.clone();
-                    each_stmt(&mut body, &mut |s| substitute(s, *vl, &Expr::Const(literal)));
-                    found.extend(replaced(program, &node, body));
+                for value in [1, 2, 4, 8] {
+                    found.push(Edit::replace(&node, literal(&body, *vl, value)));
                 }
             }
             Some(Stmt::If { then, otherwise, .. }) => {
-                found.extend(replaced(program, &node, then.clone()));
-                found.extend(replaced(program, &node, otherwise.clone()));
+                found.push(Edit::replace(&node, then.clone()));
+                found.push(Edit::replace(&node, otherwise.clone()));
             }
             _ => {}
         }
@@ -186,7 +136,7 @@ fn unwrap_blocks(program: &Program) -> Vec<Program> {
 }
 
 /// A function of one call is called no more: the call stands in its place.
-fn inline_functions(program: &Program) -> Vec<Program> {
+fn inline_functions(program: &Program) -> Vec<Edit> {
     let mut found = Vec::new();
     for node in nodes(program) {
         let Some(Stmt::Invoke { dst, function, args }) = node.find(program) else { continue };
@@ -202,7 +152,7 @@ fn inline_functions(program: &Program) -> Vec<Program> {
                 *arg = (*passed).clone();
             }
         }
-        found.extend(replaced(program, &node, vec![Stmt::Call(inlined)]));
+        found.push(Edit::replace(&node, vec![Stmt::Call(inlined)]));
     }
     found
 }
@@ -218,9 +168,13 @@ static VARIANTS: LazyLock<Variants> = LazyLock::new(|| {
     map
 });
 
-/// The unit-stride unmasked load or store of a type.
-static PLAIN: LazyLock<HashMap<(bool, Type), &'static Intrinsic>> = LazyLock::new(|| {
-    let plain = |i: &&Intrinsic| matches!(i.sem, Sem::Load | Sem::Store) && !i.is_masked() && !i.has_policy();
+/// The unit-stride unmasked store (`true`) or load of a type.
+pub static PLAIN: LazyLock<HashMap<(bool, Type), &'static Intrinsic>> = LazyLock::new(|| {
+    let plain = |i: &&Intrinsic| {
+        matches!(i.sem, Sem::Load | Sem::Store | Sem::LoadMask | Sem::StoreMask)
+            && !i.is_masked()
+            && !i.has_policy()
+    };
     let key = |i: &'static Intrinsic| match i.param(Role::Data) {
         Some(data) => ((true, data.ty), i),
         None => ((false, i.ret), i),
@@ -239,7 +193,7 @@ fn by(call: &Call, intrinsic: &'static Intrinsic) -> Option<Call> {
 }
 
 /// Without mask, policy or rounding mode; by the explicit name; plain loads and stores.
-fn plainer_intrinsics(program: &Program) -> Vec<Program> {
+fn plainer_intrinsics(program: &Program) -> Vec<Edit> {
     let mut found = Vec::new();
     for node in nodes(program) {
         let Some(Stmt::Call(call)) = node.find(program) else { continue };
@@ -258,153 +212,116 @@ fn plainer_intrinsics(program: &Program) -> Vec<Program> {
         if call.overloaded {
             others.push(Call { overloaded: false, ..call.clone() });
         }
-        found.extend(others.into_iter().filter_map(|c| replaced(program, &node, vec![Stmt::Call(c)])));
+        found.extend(others.into_iter().map(|c| Edit::replace(&node, vec![Stmt::Call(c)])));
     }
     found
 }
 
-/// Opaque parameters become literals, one and all.
-fn literal_params(program: &Program) -> Vec<Program> {
-    let literal = |program: &Program, var: Var, value: u64| {
-        let mut program = program.clone();
-        each_stmt(&mut program.main.body, &mut |s| substitute(s, var, &Expr::Const(value)));
-        tidy(program)
-    };
-    let mut all = Some(program.clone());
-    for &(var, value) in &program.params {
-        let name = program.main.name(var).to_string();
-        all = all.and_then(|p| {
-            let var = p.params.iter().map(|x| x.0).find(|v| p.main.name(*v) == name);
-            match var {
-                Some(var) => literal(&p, var, value),
-                None => Some(p),
-            }
-        });
-    }
-    let each = program.params.iter().filter_map(|&(var, value)| literal(program, var, value));
-    all.into_iter().chain(each).filter(|p| p != program).collect()
+/// Opaque parameters become literals.
+fn literal_params(program: &Program) -> Vec<Edit> {
+    program.params.iter().map(|p| Edit { literal: Some(*p), ..Edit::default() }).collect()
 }
 
 /// A vl that vsetvl or vsetvlmax gave becomes a literal.
-fn literal_vl(program: &Program) -> Vec<Program> {
+fn literal_vl(program: &Program) -> Vec<Edit> {
     let mut found = Vec::new();
     for node in nodes(program) {
         let Some(Stmt::Call(Call { dst: Some(dst), intrinsic, .. })) = node.find(program) else { continue };
         if !matches!(intrinsic.sem, Sem::Setvl | Sem::Setvlmax) || node.function != program.functions.len() {
             continue;
         }
-        for literal in [1, 2, 4, 8, 16] {
-            let mut program = program.clone();
-            each_stmt(&mut program.main.body, &mut |s| substitute(s, *dst, &Expr::Const(literal)));
-            program.remove(&node);
-            found.extend(tidy(program));
-        }
+        let with = |literal| Edit { literal: Some((*dst, literal)), ..Edit::remove(&node) };
+        found.extend([1, 2, 4, 8, 16].map(with));
     }
     found
 }
 
 /// Smaller constants where they count, smaller buffers.
-fn shorter(program: &Program) -> Vec<Program> {
+fn shorter(program: &Program) -> Vec<Edit> {
     let mut found = Vec::new();
     for (i, &(_, value)) in program.params.iter().enumerate() {
-        for less in [value / 2, value.wrapping_sub(1)] {
-            if less < value && value < 1 << 32 {
-                let mut smaller = program.clone();
-                smaller.params[i].1 = less;
-                found.push(smaller);
-            }
-        }
+        let lengths = less_than(value).into_iter().filter(|_| value < 1 << 32);
+        found.extend(lengths.map(|less| Edit { param: Some((i, less)), ..Edit::default() }));
     }
     for node in nodes(program) {
-        match node.find(program) {
-            Some(Stmt::Strip { length: Expr::Const(n), vtype, index, vl, body }) if *n > 1 => {
-                for less in [n / 2, n - 1] {
-                    let strip = Stmt::Strip {
-                        length: Expr::Const(less),
-                        vtype: *vtype,
-                        index: *index,
-                        vl: *vl,
-                        body: body.clone(),
-                    };
-                    found.extend(replaced(program, &node, vec![strip]));
+        let Some(stmt) = node.find(program) else { continue };
+        let mut smaller = stmt.clone();
+        match stmt {
+            Stmt::Strip { length: Expr::Const(n), .. } => {
+                for less in less_than(*n).into_iter().filter(|less| *less > 0) {
+                    if let Stmt::Strip { length, .. } = &mut smaller {
+                        *length = Expr::Const(less);
+                    }
+                    found.push(Edit::replace(&node, vec![smaller.clone()]));
                 }
             }
-            Some(Stmt::Call(call)) => {
+            Stmt::Call(call) => {
                 let Some(at) = call.intrinsic.position(Role::Vl) else { continue };
                 let Arg::Expr(Expr::Const(n)) = call.args[at] else { continue };
-                for less in [n / 2, n.wrapping_sub(1)] {
-                    if less < n && less > 0 {
-                        let mut smaller = call.clone();
-                        smaller.args[at] = Arg::Expr(Expr::Const(less));
-                        found.extend(replaced(program, &node, vec![Stmt::Call(smaller)]));
+                for less in less_than(n).into_iter().filter(|less| *less > 0) {
+                    if let Stmt::Call(call) = &mut smaller {
+                        call.args[at] = Arg::Expr(Expr::Const(less));
                     }
+                    found.push(Edit::replace(&node, vec![smaller.clone()]));
                 }
             }
             _ => {}
         }
     }
-    for i in 0..program.buffers.len() {
-        for less in [program.buffers[i].len / 2, program.buffers[i].len.saturating_sub(1)] {
-            if less > 0 && less < program.buffers[i].len {
-                let mut smaller = program.clone();
-                smaller.buffers[i].len = less;
-                if let Init::Data(data) = &mut smaller.buffers[i].init {
-                    data.truncate(less);
-                }
-                found.push(smaller);
+    for (i, buffer) in program.buffers.iter().enumerate() {
+        for less in less_than(buffer.len as u64).into_iter().filter(|less| *less > 0) {
+            let mut smaller = Buffer { len: less as usize, ..buffer.clone() };
+            if let Init::Data(data) = &mut smaller.init {
+                data.truncate(smaller.len);
             }
+            found.push(Edit { buffer: Some((i, smaller)), ..Edit::default() });
         }
     }
     found
 }
 
-/// Zeros everywhere, zeros in one buffer, counting numbers; then literal values, of which halves, quarters and so on
-/// become zeros.
-fn plainer_data(program: &Program) -> Vec<Program> {
+/// A quarter, half, three quarters; of small numbers one less.
+fn less_than(n: u64) -> Vec<u64> {
+    let mut less = vec![n / 4, n / 2, n - n / 4, n.saturating_sub(u64::from(n <= 8))];
+    less.dedup();
+    less.retain(|l| *l < n);
+    less
+}
+
+/// Zeros, counting numbers, and literal values.
+fn plainer_data(program: &Program) -> Vec<Edit> {
     let mut found = Vec::new();
-    let with = |i: usize, init: Init| {
-        let mut plainer = program.clone();
-        plainer.buffers[i].init = init;
-        plainer
-    };
-    let mut zeros = program.clone();
-    zeros.buffers.iter_mut().for_each(|b| b.init = Init::Zero);
-    if zeros != *program {
-        found.push(zeros);
-    }
     for (i, buffer) in program.buffers.iter().enumerate() {
+        let mut with = |init: Init| {
+            found.push(Edit { buffer: Some((i, Buffer { init, ..buffer.clone() })), ..Edit::default() });
+        };
         if buffer.init != Init::Zero {
-            found.push(with(i, Init::Zero));
+            with(Init::Zero);
+        }
+        if let Init::Seed(..) = &buffer.init
+            && buffer.len <= 256
+        {
+            with(Init::Data((1..=buffer.len as u64).collect()));
+            with(Init::Data(buffer.init.values(buffer.elem, buffer.len)));
         }
     }
+    found
+}
+
+/// Literal values become zero.
+fn zero_elements(program: &Program) -> Vec<Edit> {
+    let mut found = Vec::new();
     for (i, buffer) in program.buffers.iter().enumerate() {
-        match &buffer.init {
-            Init::Seed(..) if buffer.len <= 256 => {
-                found.push(with(i, Init::Data((1..=buffer.len as u64).collect())));
-                found.push(with(i, Init::Data(buffer.init.values(buffer.elem, buffer.len))));
-            }
-            Init::Data(data) => {
-                let mut size = data.len().div_ceil(2);
-                while size > 0 {
-                    for start in (0..data.len()).step_by(size) {
-                        let range = start..data.len().min(start + size);
-                        if data[range.clone()].iter().any(|v| *v != 0) {
-                            let mut data = data.clone();
-                            data[range].fill(0);
-                            found.push(with(i, Init::Data(data)));
-                        }
-                    }
-                    size = if size == 1 { 0 } else { size.div_ceil(2) };
-                }
-            }
-            _ => {}
+        if let Init::Data(data) = &buffer.init {
+            let values = data.iter().enumerate().filter(|(_, value)| **value != 0);
+            found.extend(values.map(|(at, _)| Edit { zero: Some((i, at)), ..Edit::default() }));
         }
     }
     found
 }
 
 /// Scalar operands become 0 or 1.
-fn plainer_scalars(program: &Program) -> Vec<Program> {
+fn plainer_scalars(program: &Program) -> Vec<Edit> {
     let mut found = Vec::new();
     for node in nodes(program) {
         let Some(Stmt::Call(call)) = node.find(program) else { continue };
@@ -416,7 +333,7 @@ fn plainer_scalars(program: &Program) -> Vec<Program> {
             for plain in [0, 1].into_iter().filter(|p| *p < value) {
                 let mut plainer = call.clone();
                 plainer.args[at] = Arg::Expr(Expr::Const(plain));
-                found.extend(replaced(program, &node, vec![Stmt::Call(plainer)]));
+                found.push(Edit::replace(&node, vec![Stmt::Call(plainer)]));
             }
         }
     }

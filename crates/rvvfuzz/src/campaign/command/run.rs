@@ -46,7 +46,7 @@ pub struct Command {
     /// Go on with the campaign in the store, if there is one
     #[arg(long)]
     resume: bool,
-    /// Workers
+    /// Workers; one of them makes verdicts small while there are any
     #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
     jobs: usize,
     /// Leave programs with verdicts as they are
