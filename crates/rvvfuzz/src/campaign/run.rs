@@ -374,7 +374,9 @@ fn reduce(
         waiting.extend(jobs.try_iter());
         let kind = |job: &Job| (job.verdict.culprit.clone(), job.verdict.symptom, levels(&job.verdict));
         let times = |job: &Job| done.get(&kind(job)).copied().unwrap_or(0);
-        let Some(next) = (0..waiting.len()).min_by_key(|&i| (times(&waiting[i]), i)) else { continue };
+        // Crashes say at once where they are, and are soon small.
+        let first = |i: &usize| (times(&waiting[*i]), waiting[*i].verdict.symptom == Kind::WrongOutput, *i);
+        let Some(next) = (0..waiting.len()).min_by_key(first) else { continue };
         let job = waiting.remove(next);
         *done.entry(kind(&job)).or_default() += 1;
         let reduction = if idle() {

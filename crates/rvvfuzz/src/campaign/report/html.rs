@@ -18,7 +18,8 @@ svg{width:100%;max-width:640px;display:block}svg text{font:11px system-ui,sans-s
 .grid{stroke:var(--grid);stroke-width:1}.line{fill:none;stroke:var(--line);stroke-width:2}
 .bar{width:200px;height:12px}.rest{fill:var(--grid)}.full{fill:var(--line)}
 table{border-collapse:collapse}th,td{padding:3px 10px;text-align:right;font-variant-numeric:tabular-nums;border-bottom:1px solid var(--grid)}
-th:first-child,td:first-child{text-align:left}.wide{overflow-x:auto}
+th:first-child,td:first-child{text-align:left}.wide{overflow-x:auto}.wide td{white-space:nowrap}
+.wide td:first-child,.wide th:first-child{position:sticky;left:0;background:var(--back)}
 .bad{background:var(--badback);color:var(--bad);font-weight:600}.good{color:var(--good)}.dim{color:var(--dim)}
 pre{background:var(--soft);padding:1em;overflow-x:auto;font-size:13px;line-height:1.4}
 details{margin:.6em 0;border:1px solid var(--grid);border-radius:6px;padding:.4em 1em}summary{cursor:pointer}
@@ -186,7 +187,8 @@ fn cell(out: &mut String, testbed: &Testbed) {
     for kind in Kind::ALL.into_iter().skip(1) {
         let n = testbed.count(kind);
         if n > 0 {
-            let _ = write!(out, "<br><small>{n} {}</small>", kind.name());
+            let dim = if kind == Kind::Unsupported { " class=\"dim\"" } else { "" };
+            let _ = write!(out, "<br><small{dim}>{n} {}</small>", kind.name());
         }
     }
     *out += "</td>";
