@@ -18,6 +18,7 @@ pub mod reduce;
 pub mod reducer;
 pub mod report;
 pub mod run;
+pub mod search;
 mod simplify;
 pub mod store;
 pub mod testbed;
