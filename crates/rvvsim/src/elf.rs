@@ -393,8 +393,12 @@ fn table(
     })
 }
 
-/// `len` bytes from `offset`, if a file of `file_len` bytes has them.
+/// `len` bytes from `offset`, if a file of `file_len` bytes has them. No bytes are in every file: linkers give a segment that is
+/// all `.bss` an offset past the end.
 fn range(offset: u64, len: u64, file_len: u64) -> Option<Range<usize>> {
+    if len == 0 {
+        return Some(0..0);
+    }
     let end = offset.checked_add(len).filter(|&end| end <= file_len)?;
     Some(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)
 }

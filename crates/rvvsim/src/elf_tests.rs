@@ -103,6 +103,18 @@ fn each_refusal_says_what_to_do() {
 }
 
 #[test]
+fn a_segment_without_bytes_may_be_past_the_end_of_the_file() {
+    let bss = Load { bytes: Vec::new(), ..data() };
+    let mut file = elf(2, 0x10000, &[text(), bss]);
+    // What ld writes for a program whose only data is `.bss`.
+    put(&mut file, 64 + 56 + 8, &0x1000u64.to_le_bytes());
+    assert!(file.len() < 0x1000);
+    let image = Image::parse(&file[..]).unwrap();
+    assert_eq!(image.contents(&image.segments[1]), []);
+    assert_eq!(image.segments[1].memsz, data().memsz);
+}
+
+#[test]
 fn huge_memory_sizes_cost_nothing() {
     let huge = Load { memsz: 1 << 50, ..data() };
     let image = Image::parse(elf(2, 0x10000, &[text(), huge])).unwrap();

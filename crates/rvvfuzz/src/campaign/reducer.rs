@@ -3,19 +3,31 @@
 use super::batch::Case;
 use super::bug::{Bug, versions};
 use super::compiler::{Compiler, Limits};
-use super::outcome::{Kind, Outcome};
+use super::outcome::Kind;
 use super::reduce::Target;
 use super::run::Reduce;
 use super::store::Reduction;
 use super::testbed::Testbeds;
-use super::triage::Signature;
+use super::triage::{Signature, wrong_buffer};
 use super::vote::Verdict;
 use super::{bisect, vote::Culprit};
 use rvv_ir::c::{COptions, emit, emit_function};
+use rvv_ir::{BufferKind, Program};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+
+/// The program with one buffer that is printed; the others are written all the same.
+fn printing_only(program: &Program, buffer: usize) -> Program {
+    let mut program = program.clone();
+    for (number, other) in program.buffers.iter_mut().enumerate() {
+        if number != buffer && other.kind == BufferKind::Out {
+            other.kind = BufferKind::Data;
+        }
+    }
+    program
+}
 
 /// Reduces verdicts; of each bug only the first hit gets the whole treatment.
 pub struct Reducer {
@@ -98,19 +110,19 @@ impl Reducer {
         testbeds: &Testbeds,
         stop: &AtomicBool,
     ) -> Option<Reduction> {
-        let outcome = match verdict.symptom {
-            Kind::BuildCrash => Outcome::BuildCrash(verdict.detail.clone()),
-            Kind::RuntimeCrash => Outcome::RuntimeCrash(verdict.detail.clone()),
-            _ => Outcome::BuildTimeout,
-        };
         // A crash says at once where it is: the hundredth is not reduced again.
-        if let Some(known) = Signature::early(&verdict.culprit, &outcome).and_then(|s| self.known(&s)) {
+        if let Some(known) = Signature::early(verdict).and_then(|s| self.known(&s)) {
             return Some(Reduction { report: None, ..known });
         }
         let target = Target::of_verdict(testbeds, verdict, &self.limits)?;
         // A compiler that does not end costs its whole time limit at each step.
         let time = if verdict.symptom == Kind::BuildTimeout { Duration::ZERO } else { self.time };
-        let reduced = target.reduce(&case.program, time, &|| stop.load(Ordering::Relaxed))?;
+        let stop_now = || stop.load(Ordering::Relaxed);
+        // If only the wrong buffer is printed, it cannot turn into another fault of the program.
+        let alone = wrong_buffer(verdict).map(|b| printing_only(&case.program, b));
+        let reduced = alone
+            .and_then(|p| target.reduce(&p, time, &stop_now))
+            .or_else(|| target.reduce(&case.program, time, &stop_now))?;
         let signature = Signature::new(&verdict.culprit, &target, &reduced.program);
         let program = &reduced.program;
         let c = if target.symptom.is_build() {
@@ -135,5 +147,25 @@ impl Reducer {
         let reduction = Reduction { report: Some(bug.markdown()), ..reduction };
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(signature, reduction.clone());
         Some(reduction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rvv_oracle::{Options, evaluate};
+    use rvvgen::{Plan, Selection, Settings, generate};
+
+    #[test]
+    fn what_is_not_printed_is_written_all_the_same() {
+        let plan = Plan::new(7, &Selection::default(), 10, 128);
+        let program = generate(&plan, 0, &Settings::default()).unwrap().program;
+        let whole = evaluate(&program, &Options::new(128)).unwrap();
+        for (n, (buffer, _)) in program.outputs().enumerate() {
+            let one = printing_only(&program, buffer);
+            assert_eq!(one.calls(), program.calls());
+            let printed = evaluate(&one, &Options::new(128)).unwrap();
+            assert_eq!(printed.outputs, [whole.outputs[n].clone()]);
+        }
     }
 }

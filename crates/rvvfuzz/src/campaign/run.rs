@@ -4,9 +4,10 @@ use super::batch::Case;
 use super::outcome::Kind;
 use super::store::{BatchRecord, ProgramRecord, Reduction, Store, StoreError};
 use super::testbed::Testbeds;
+use super::triage::{Signature, maker, wrong_buffer};
 use super::vote::{Culprit, Verdict};
 use super::work::Campaign;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -345,6 +346,25 @@ fn guarded(campaign: &Campaign, first: u64, count: u64, hurry: &dyn Fn() -> bool
     Some(whole)
 }
 
+/// Whose fault, what is seen, and what can be guessed of its cause before it is small.
+type Suspicion = (Culprit, Kind, String);
+
+fn suspicion(campaign: &Campaign, job: &Job) -> Suspicion {
+    let verdict = &job.verdict;
+    let cause = match Signature::early(verdict) {
+        Some(signature) => signature.key,
+        None => {
+            let runs = campaign.testbeds.runs.len();
+            let levels = verdict.testbeds.iter().map(|t| campaign.testbeds.builds[t / runs].flags.join(" "));
+            let levels: BTreeSet<String> = levels.collect();
+            let program = job.ir.parse::<rvv_ir::Program>();
+            let maker = wrong_buffer(verdict).and_then(|b| maker(program.as_ref().ok()?, b));
+            format!("{levels:?} {}", maker.unwrap_or_default())
+        }
+    };
+    (verdict.culprit.clone(), verdict.symptom, cause)
+}
+
 fn reduce(
     campaign: &Campaign,
     reducer: &dyn Reduce,
@@ -353,32 +373,29 @@ fn reduce(
     stop: &AtomicBool,
     idle: &dyn Fn() -> bool,
 ) {
-    // Of each kind of fault, by whom, what, and at which levels, the first comes before another's second.
-    let mut waiting: Vec<Job> = Vec::new();
-    let mut done: HashMap<(Culprit, Kind, Vec<String>), usize> = HashMap::new();
-    let levels = |verdict: &Verdict| {
-        let runs = campaign.testbeds.runs.len();
-        let builds = verdict.testbeds.iter().map(|t| campaign.testbeds.builds[t / runs].flags.join(" "));
-        let mut levels: Vec<String> = builds.collect();
-        levels.sort_unstable();
-        levels.dedup();
-        levels
+    // Of each kind of fault, the first comes before another's second.
+    let mut waiting: Vec<(Job, Suspicion)> = Vec::new();
+    let mut done: HashMap<Suspicion, usize> = HashMap::new();
+    let suspected = |job: Job| {
+        let suspicion = suspicion(campaign, &job);
+        (job, suspicion)
     };
     loop {
         if waiting.is_empty() {
             match jobs.recv() {
-                Ok(job) => waiting.push(job),
+                Ok(job) => waiting.push(suspected(job)),
                 Err(_) => return,
             }
         }
-        waiting.extend(jobs.try_iter());
-        let kind = |job: &Job| (job.verdict.culprit.clone(), job.verdict.symptom, levels(&job.verdict));
-        let times = |job: &Job| done.get(&kind(job)).copied().unwrap_or(0);
+        waiting.extend(jobs.try_iter().map(suspected));
         // Crashes say at once where they are, and are soon small.
-        let first = |i: &usize| (times(&waiting[*i]), waiting[*i].verdict.symptom == Kind::WrongOutput, *i);
+        let first = |i: &usize| {
+            let (job, suspicion) = &waiting[*i];
+            (done.get(suspicion).copied().unwrap_or(0), job.verdict.symptom == Kind::WrongOutput, *i)
+        };
         let Some(next) = (0..waiting.len()).min_by_key(first) else { continue };
-        let job = waiting.remove(next);
-        *done.entry(kind(&job)).or_default() += 1;
+        let (job, suspicion) = waiting.remove(next);
+        *done.entry(suspicion).or_default() += 1;
         let reduction = if idle() {
             None
         } else {

@@ -2,9 +2,10 @@
 
 use super::outcome::{Kind, Outcome};
 use super::reduce::{Target, site};
-use super::vote::Culprit;
-use rvv_intrinsics::Sem;
-use rvv_ir::Program;
+use super::tidy::nodes;
+use super::vote::{Culprit, Verdict};
+use rvv_intrinsics::{Role, Sem};
+use rvv_ir::{Arg, Program, Stmt};
 
 /// What the hits of one bug share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,17 +30,51 @@ impl Signature {
         let place =
             target.site.clone().filter(|s| target.symptom == Kind::BuildCrash || s.starts_with("norm:"));
         // Which operation it is that does not see the new rounding mode is chance.
-        let sets_frm =
-            rvv_ir::c::sets_frm(reduced).then(|| "the dynamic rounding mode is changed".to_string());
-        let key = place.or(sets_frm).unwrap_or_else(|| operations(reduced));
+        let reads_frm = reduced.main.body.iter().any(|s| s.effects(reduced).reads_frm);
+        let frm =
+            (reads_frm && rvv_ir::c::sets_frm(reduced)).then_some("the dynamic rounding mode is changed");
+        let key = place.or(frm.map(str::to_string)).unwrap_or_else(|| operations(reduced));
         Signature { culprit: culprit.clone(), symptom: target.symptom, key }
     }
 
     /// What can be said before reduction, to leave out what is known: crashes have a place at once.
-    pub fn early(culprit: &Culprit, outcome: &Outcome) -> Option<Signature> {
-        let place = site(outcome).filter(|s| outcome.kind() == Kind::BuildCrash || s.starts_with("norm:"))?;
-        Some(Signature { culprit: culprit.clone(), symptom: outcome.kind(), key: place })
+    pub fn early(verdict: &Verdict) -> Option<Signature> {
+        let outcome = match verdict.symptom {
+            Kind::BuildCrash => Outcome::BuildCrash(verdict.detail.clone()),
+            Kind::RuntimeCrash => Outcome::RuntimeCrash(verdict.detail.clone()),
+            _ => return None,
+        };
+        let place =
+            site(&outcome).filter(|s| verdict.symptom == Kind::BuildCrash || s.starts_with("norm:"))?;
+        Some(Signature { culprit: verdict.culprit.clone(), symptom: verdict.symptom, key: place })
     }
+}
+
+/// The buffer that a verdict of wrong output is about, by its number in the program.
+pub fn wrong_buffer(verdict: &Verdict) -> Option<usize> {
+    // As [`Outcome::detail`] says it.
+    let rest = verdict.detail.strip_prefix("buffer ").filter(|_| verdict.symptom == Kind::WrongOutput)?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+/// What makes the value that is stored in a buffer: a first guess at what goes wrong there.
+pub fn maker(program: &Program, buffer: usize) -> Option<&'static str> {
+    let to = |args: &[Arg]| args.iter().any(|a| matches!(a, Arg::Addr(b, _) if *b == buffer));
+    let stmts: Vec<&Stmt> = nodes(program).iter().filter_map(|n| n.find(program)).collect();
+    let stored = stmts.iter().find_map(|s| match s {
+        Stmt::Put { buffer: b, value, .. } if *b == buffer => Some(*value),
+        Stmt::Call(call) if to(&call.args) => match call.args.get(call.intrinsic.position(Role::Data)?)? {
+            Arg::Var(var) => Some(*var),
+            _ => None,
+        },
+        _ => None,
+    })?;
+    stmts.iter().rev().find_map(|s| match s {
+        Stmt::Call(call) if call.dst == Some(stored) || call.args.contains(&Arg::Ref(stored)) => {
+            Some(call.intrinsic.sem.name())
+        }
+        _ => None,
+    })
 }
 
 /// The families of the operations of a program, plain loads and stores left out unless there is nothing else.
@@ -56,4 +91,44 @@ pub fn operations(program: &Program) -> String {
     families.sort_unstable();
     families.dedup();
     families.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROGRAM: &str = "rvv-ir 1
+data in0: u32[4] = zero
+out out0: u32[4] = zero
+out out1: u64[4] = zero
+
+main {
+  var v0: u32m1
+  var v1: u32m1
+  var s0: size
+  v0 = vle32ff_v_u32m1(&in0[0], &s0, 4)
+  v1 = vadd_vx_u32m1(v0, 0x5, 4)
+  vse32_v_u32m1(&out0[0], v1, 4)
+  put out1[0] = s0
+}
+";
+
+    #[test]
+    fn the_value_in_the_wrong_buffer_is_suspected() {
+        let program: Program = PROGRAM.parse().unwrap();
+        let verdict = |symptom, detail: &str| Verdict {
+            culprit: Culprit::Oracle,
+            symptom,
+            testbeds: Vec::new(),
+            axes: Vec::new(),
+            detail: detail.to_string(),
+        };
+        let wrong = rvv_ir::Mismatch { buffer: 2, element: 1 };
+        let said = Outcome::WrongOutput(wrong).detail();
+        assert_eq!(wrong_buffer(&verdict(Kind::WrongOutput, &said)), Some(2));
+        assert_eq!(wrong_buffer(&verdict(Kind::BuildCrash, &said)), None);
+        assert_eq!(maker(&program, 1), Some("add"));
+        assert_eq!(maker(&program, 2), Some("load_ff"));
+        assert_eq!(maker(&program, 0), None);
+    }
 }
