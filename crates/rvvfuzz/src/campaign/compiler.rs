@@ -538,12 +538,19 @@ fn backend_error(line: &str) -> String {
 pub fn crash_site(said: &str) -> String {
     for line in said.lines() {
         if let Some((_, rest)) = line.split_once("internal compiler error: ") {
-            // `in expand_insn, at optabs.cc:8294`; of a segmentation fault, only the pass is known.
+            // `in expand_insn, at optabs.cc:8294`
+            if rest.contains(" at ") {
+                return rest.trim().to_string();
+            }
+            // Of a segmentation fault, the innermost function of the stack, as far as its name is known, and the pass.
+            // `0xc14a67 gen_lowpart_common(machine_mode, rtx_def*)`
+            let frames = said.lines().filter(|l| l.starts_with("0x")).filter_map(|l| l.split_once(' '));
+            let names = frames.filter_map(|(_, name)| name.split('(').next());
+            let function = names.into_iter().find(|n| !["internal_error", "crash_signal", "???"].contains(n));
+            let function = function.map(|f| format!("in {f}"));
             let pass = said.lines().find(|l| l.starts_with("during ") && l.contains(" pass: "));
-            return match pass.filter(|_| !rest.contains(" at ")) {
-                Some(pass) => format!("{} {}", rest.trim(), pass.trim()),
-                None => rest.trim().to_string(),
-            };
+            let parts = [Some(rest.trim()), function.as_deref(), pass.map(str::trim)];
+            return parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
         }
         if let Some((_, rest)) = line.split_once("Assertion `") {
             return format!("assertion {}", rest.trim());
@@ -630,6 +637,11 @@ mod tests {
         assert!(without_arguments(clang).contains("arguments:\n1."));
         let gcc = "during RTL pass: expand\np.c: In function 'f':\np.c:2:8: internal compiler error: Segmentation fault";
         assert_eq!(crash_site(gcc), "Segmentation fault during RTL pass: expand");
+        let gcc = format!(
+            "{gcc}\n0x26c1ff8 internal_error(char const*, ...)\n\t???:0\n0xc14a67 gen_lowpart_common(int)"
+        );
+        let place = "Segmentation fault in gen_lowpart_common during RTL pass: expand";
+        assert_eq!(crash_site(&gcc), place);
         let clang = "PLEASE submit a bug report\nStack dump:\n0.\tProgram arguments: clang p.c\n\
                      4.\tRunning pass 'RISC-V DAG->DAG Pattern Instruction Selection' on function '@f0'\n\
                      0  libLLVM.so.22.1 0x00007fd5 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) + 58\n\
