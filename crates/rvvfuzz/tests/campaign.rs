@@ -265,6 +265,13 @@ fn reduce_says_what_there_is_to_reduce() {
     let output = run(folder.path(), &["reduce", "good.ir", "--builtin"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
     assert!(said(&output).contains("Nothing is wrong."));
+    // Where the result is to go is known before the work, not after.
+    let output = run(folder.path(), &["reduce", "good.ir", "--builtin", "-o", "new/folder"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(folder.path().join("new/folder").is_dir());
+    let output = run(folder.path(), &["reduce", "good.ir", "--builtin", "-o", "good.ir"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("good.ir: "), "{}", said(&output));
     let output = run(folder.path(), &["reduce", "bad.ir", "--builtin"]);
     assert_eq!(code(&output), 2, "{}", said(&output));
     let output = run(folder.path(), &["reduce", "7"]);

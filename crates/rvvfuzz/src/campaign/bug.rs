@@ -23,6 +23,8 @@ pub struct Bug<'b> {
     pub target: &'b Target,
     /// The reduced program.
     pub program: &'b Program,
+    /// [`short_c`] of it.
+    pub short: Option<String>,
     /// The guilty pass, where one was found.
     pub guilty: Option<Guilty>,
     /// Whether other versions and levels show it.
@@ -36,6 +38,23 @@ pub struct Version {
     pub compiler: String,
     /// For each level, the outcome; `None` if it could not be run.
     pub levels: Vec<(String, Option<Kind>)>,
+}
+
+/// The program as one function, without what prints and checks, if that is enough for the compiler to fail.
+pub fn short_c(target: &Target, program: &Program) -> Option<String> {
+    if !target.symptom.is_build() {
+        return None;
+    }
+    let short = emit_function(program);
+    let compiler = &target.build.compiler;
+    let mut flags = target.build.flags.clone();
+    flags.push("-c".to_string());
+    let shows = match compiler.build_text(&short, &compiler.march(&[program]), &flags, &target.limits) {
+        Built::Crashed(said) => Some(crash_site(&said)) == target.site,
+        Built::Failed(_) | Built::Unassembled(_) => target.symptom == Kind::BuildFailure,
+        _ => false,
+    };
+    shows.then_some(short)
 }
 
 /// Tries the program on these compilers at these levels.
@@ -121,16 +140,9 @@ impl Bug<'_> {
     /// A compiler's crash needs the shortest C; wrong code wants a program that says so itself.
     fn program_text(&self, text: &mut String, expected: Option<&Expected>) {
         let target = self.target;
-        if target.symptom.is_build() {
-            let short = emit_function(self.program);
-            let compiler = &target.build.compiler;
-            let mut flags = target.build.flags.clone();
-            flags.push("-c".to_string());
-            let built = compiler.build_text(&short, &compiler.march(&[self.program]), &flags, &target.limits);
-            if matches!(&built, Built::Crashed(said) if Some(crash_site(said)) == target.site) {
-                let _ = writeln!(text, "## bug.c (compile with -c)\n\n```c\n{short}```\n");
-                return;
-            }
+        if let Some(short) = &self.short {
+            let _ = writeln!(text, "## bug.c (compile with -c)\n\n```c\n{short}```\n");
+            return;
         }
         let self_check = [expected.cloned().into_iter().collect::<Vec<_>>()];
         let options = match expected {

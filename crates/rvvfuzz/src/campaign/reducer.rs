@@ -1,7 +1,7 @@
 //! What a campaign does with a verdict: reduce it, name it, find the pass, write the report.
 
 use super::batch::Case;
-use super::bug::{Bug, versions};
+use super::bug::{Bug, short_c, versions};
 use super::compiler::{Compiler, Limits};
 use super::outcome::Kind;
 use super::reduce::Target;
@@ -11,7 +11,7 @@ use super::testbed::Testbeds;
 use super::triage::{Signature, wrong_buffer};
 use super::vote::Verdict;
 use super::{bisect, vote::Culprit};
-use rvv_ir::c::{COptions, emit, emit_function};
+use rvv_ir::c::{COptions, emit};
 use rvv_ir::{BufferKind, Program};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -125,11 +125,8 @@ impl Reducer {
             .or_else(|| target.reduce(&case.program, time, &stop_now))?;
         let signature = Signature::new(&verdict.culprit, &target, &reduced.program);
         let program = &reduced.program;
-        let c = if target.symptom.is_build() {
-            emit_function(program)
-        } else {
-            emit(&[program], &COptions::default())
-        };
+        let short = short_c(&target, program);
+        let c = short.clone().unwrap_or_else(|| emit(&[program], &COptions::default()));
         let name = signature.to_string();
         let reduction =
             Reduction { signature: Some(name), ir: Some(program.to_string()), c: Some(c), report: None };
@@ -143,7 +140,7 @@ impl Reducer {
             true => versions(&target, program, &self.versions_of(culprit), &self.levels),
             false => Vec::new(),
         };
-        let bug = Bug { signature: &signature, target: &target, program, guilty, versions };
+        let bug = Bug { signature: &signature, target: &target, program, short, guilty, versions };
         let reduction = Reduction { report: Some(bug.markdown()), ..reduction };
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(signature, reduction.clone());
         Some(reduction)

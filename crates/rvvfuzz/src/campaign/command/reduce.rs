@@ -62,6 +62,8 @@ impl Command {
     }
 
     fn reduce(&self) -> Done {
+        // Known before minutes of work, not after.
+        std::fs::create_dir_all(&self.output).map_err(|e| format!("{}: {e}", self.output.display()))?;
         match self.what.parse::<i64>() {
             Ok(id) if !Path::new(&self.what).exists() => self.verdict(id),
             _ => self.file(Path::new(&self.what)),
