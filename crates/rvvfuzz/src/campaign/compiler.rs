@@ -534,6 +534,16 @@ fn backend_error(line: &str) -> String {
     format!("{what}Cannot select: {}", operation.split([' ', '<']).next().unwrap_or(operation))
 }
 
+/// What a compiler wrote where a mnemonic should be, if the assembler complains of something that cannot be one: a piece of a
+/// template that was not filled in. An instruction that only this assembler does not know is another matter.
+pub fn nonsense(said: &str) -> Option<&str> {
+    // "p.s:12: Error: unrecognized opcode `vluxei<quad_ext_sew>.v v8,(a0),v8'"
+    let opcodes = said.lines().filter_map(|l| l.split_once("Error: unrecognized opcode `"));
+    let words = opcodes.filter_map(|(_, rest)| rest.split([' ', '\t', '\'']).next());
+    let is_name = |w: &&str| w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'_');
+    words.filter(|w| !is_name(w)).min()
+}
+
 /// What identifies a crash of a compiler: the line that says where.
 pub fn crash_site(said: &str) -> String {
     for line in said.lines() {
@@ -618,6 +628,19 @@ mod tests {
         let gcc = "p.c:1:1: error: unknown type name ‘vbfloat16m1_t’";
         assert_eq!(unsupported(gcc).as_deref(), Some("vbfloat16m1_t"));
         assert_eq!(unsupported("p.c:1:1: error: expected ';'"), None);
+    }
+
+    #[test]
+    fn nonsense_is_not_an_instruction_that_the_assembler_does_not_know() {
+        let line =
+            |what: &str| format!("p.s: Assembler messages:\np.s:7: Error: unrecognized opcode `{what}'\n");
+        let wrong = line("vluxei<quad_ext_sew>.v v8,(a0),v8");
+        assert_eq!(nonsense(&wrong), Some("vluxei<quad_ext_sew>.v"));
+        for unknown in ["vandn.vv v1,v2,v3", "th.vmaqa.vv v1,v2,v3", "fence.i"] {
+            assert_eq!(nonsense(&line(unknown)), None);
+            assert_eq!(nonsense(&(line(unknown) + &wrong)), Some("vluxei<quad_ext_sew>.v"));
+        }
+        assert_eq!(nonsense("p.c:3: error: unknown type name 'v<t>'"), None);
     }
 
     #[test]

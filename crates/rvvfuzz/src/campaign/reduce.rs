@@ -3,7 +3,7 @@
 
 use super::batch::{self, Case};
 use super::blame::accused;
-use super::compiler::{Built, Compiler, Family, Limits, crash_site};
+use super::compiler::{Built, Compiler, Family, Limits, crash_site, nonsense};
 use super::emulator::Emulator;
 use super::outcome::{Kind, Outcome};
 use super::search::{Reduced, reduce_by};
@@ -56,11 +56,7 @@ impl Target {
             }
             _ => None,
         };
-        let site = match verdict.symptom {
-            Kind::BuildCrash => site(&Outcome::BuildCrash(verdict.detail.clone())),
-            Kind::RuntimeCrash => site(&Outcome::RuntimeCrash(verdict.detail.clone())),
-            _ => None,
-        };
+        let site = site_of(verdict);
         Some(Target {
             build: testbeds.builds[b].clone(),
             run,
@@ -162,9 +158,21 @@ pub fn outcomes(build: &Build, run: &Run, cases: &[Case], limits: &Limits) -> Ve
     table.into_iter().map(|mut row| row.pop().flatten()).collect()
 }
 
+/// As [`site`], of what a verdict is about.
+pub fn site_of(verdict: &Verdict) -> Option<String> {
+    let detail = verdict.detail.clone();
+    match verdict.symptom {
+        Kind::BuildCrash => site(&Outcome::BuildCrash(detail)),
+        Kind::BuildFailure => site(&Outcome::BuildFailure(detail)),
+        Kind::RuntimeCrash => site(&Outcome::RuntimeCrash(detail)),
+        _ => None,
+    }
+}
+
 /// What tells one crash from another.
 pub fn site(outcome: &Outcome) -> Option<String> {
     match outcome {
+        Outcome::BuildFailure(said) => nonsense(said).map(|what| format!("it writes {what}")),
         Outcome::BuildCrash(said) => Some(crash_site(said)),
         Outcome::RuntimeCrash(what) => {
             let rule = what.split_whitespace().find(|w| w.starts_with("norm:"));

@@ -1,7 +1,7 @@
 //! A hundred hits of one bug are one entry.
 
-use super::outcome::{Kind, Outcome};
-use super::reduce::{Target, site};
+use super::outcome::Kind;
+use super::reduce::{Target, site_of};
 use super::tidy::nodes;
 use super::vote::{Culprit, Verdict};
 use rvv_intrinsics::{Role, Sem};
@@ -27,8 +27,7 @@ impl std::fmt::Display for Signature {
 impl Signature {
     /// The signature of a reduced program.
     pub fn new(culprit: &Culprit, target: &Target, reduced: &Program) -> Signature {
-        let place =
-            target.site.clone().filter(|s| target.symptom == Kind::BuildCrash || s.starts_with("norm:"));
+        let place = target.site.clone().filter(|s| says_where(target.symptom, s));
         // Which operation it is that does not see the new rounding mode is chance.
         let reads_frm = reduced.main.body.iter().any(|s| s.effects(reduced).reads_frm);
         let frm =
@@ -39,15 +38,14 @@ impl Signature {
 
     /// What can be said before reduction, to leave out what is known: crashes have a place at once.
     pub fn early(verdict: &Verdict) -> Option<Signature> {
-        let outcome = match verdict.symptom {
-            Kind::BuildCrash => Outcome::BuildCrash(verdict.detail.clone()),
-            Kind::RuntimeCrash => Outcome::RuntimeCrash(verdict.detail.clone()),
-            _ => return None,
-        };
-        let place =
-            site(&outcome).filter(|s| verdict.symptom == Kind::BuildCrash || s.starts_with("norm:"))?;
+        let place = site_of(verdict).filter(|s| says_where(verdict.symptom, s))?;
         Some(Signature { culprit: verdict.culprit.clone(), symptom: verdict.symptom, key: place })
     }
+}
+
+/// Whether a [`site`](super::reduce::site) is enough to know a fault by. Of a trap, only the rule of the manual is.
+fn says_where(symptom: Kind, site: &str) -> bool {
+    symptom.is_build() || site.starts_with("norm:")
 }
 
 /// The buffer that a verdict of wrong output is about, by its number in the program.
@@ -96,6 +94,7 @@ pub fn operations(program: &Program) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::campaign::outcome::Outcome;
 
     const PROGRAM: &str = "rvv-ir 1
 data in0: u32[4] = zero

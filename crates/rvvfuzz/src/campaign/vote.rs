@@ -3,7 +3,7 @@
 //! The oracle says what each program must print, so a testbed is right or wrong by itself; the vote finds
 //! out whose fault it is, and keeps the oracle honest.
 
-use super::compiler::Family;
+use super::compiler::{Family, nonsense};
 use super::outcome::{Kind, Outcome};
 use super::testbed::Testbeds;
 use std::collections::BTreeMap;
@@ -59,12 +59,13 @@ pub fn vote(testbeds: &Testbeds, outcomes: &[Option<Outcome>]) -> Vec<Verdict> {
     for b in 0..testbeds.builds.len() {
         // A build is the same for all runs: the first says it.
         let first = (0..testbeds.runs.len()).find_map(|r| at(b, r));
+        let wrote_nonsense = matches!(first, Some(Outcome::BuildFailure(said)) if nonsense(said).is_some());
         if let Some(kind) = first.map(Outcome::kind).filter(|k| k.is_build()) {
             let all = (0..testbeds.runs.len()).map(|r| testbeds.number(b, r)).collect::<Vec<_>>();
             match kind {
                 Kind::Unsupported => {}
                 Kind::BuildCrash => found.entry((compiler(b), kind, None)).or_default().extend(all),
-                _ if most_build(testbeds, &at) => {
+                _ if wrote_nonsense || most_build(testbeds, &at) => {
                     found.entry((compiler(b), kind, None)).or_default().extend(all)
                 }
                 _ if kind == Kind::BuildFailure && nobody_builds(testbeds, &at) => {
@@ -298,6 +299,11 @@ mod tests {
             "two of four is no majority"
         );
         assert_eq!(judge([pass(), crashed(), crashed(), refused(), refused()])[0].1, Kind::BuildCrash);
+        // No program can make a compiler write what is no assembly.
+        let said = "p.s:1: Error: unrecognized opcode `vluxei<quad_ext_sew>.v v8,(a0),v8'";
+        let nonsense = || both(Outcome::BuildFailure(said.to_string()));
+        let found = judge([pass(), nonsense(), nonsense(), pass(), pass()]);
+        assert_eq!((&found[0].0[..], found[0].1, found.len()), ("gcc (1.0)", Kind::BuildFailure, 1));
         assert!(judge([pass(), unknown(), unknown(), pass(), pass()]).is_empty());
         let nobody = judge([pass(), refused(), refused(), refused(), refused()]);
         assert_eq!(nobody[0].0, Culprit::Generator.to_string());
