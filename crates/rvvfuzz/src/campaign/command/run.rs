@@ -25,7 +25,7 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  rvvfuzz run --builtin --time 10s --report campaign.html
+  rvvfuzz run --builtin --time 5s --report campaign.html
   rvvfuzz run --time 30m --compilers riscv64-linux-gnu-gcc-14,clang-19 --levels -O0,-O3
   rvvfuzz run --count 50000 --builtin --store builtin.db
   rvvfuzz run --time 2h --store builtin.db --resume
