@@ -4,7 +4,7 @@ use super::batch::Case;
 use super::bug::{Bug, short_c, versions};
 use super::compiler::{Compiler, Limits};
 use super::outcome::Kind;
-use super::reduce::Target;
+use super::reduce::{Target, site_of};
 use super::run::Reduce;
 use super::store::Reduction;
 use super::testbed::Testbeds;
@@ -13,7 +13,7 @@ use super::vote::Verdict;
 use super::{bisect, vote::Culprit};
 use rvv_ir::c::{COptions, emit};
 use rvv_ir::{BufferKind, Program};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -45,8 +45,15 @@ pub struct Reducer {
     programs: Mutex<HashMap<Origin, Reduction>>,
 }
 
-/// Whose fault, what is seen, in which program, whatever the order of its statements, and in which builds.
-type Origin = (Culprit, Kind, Vec<String>, Vec<usize>);
+/// Whose fault, what is seen, where (the place of a crash, the wrong buffer), in which program, whatever the order of its
+/// statements, and in which builds.
+type Origin = (Culprit, Kind, Option<String>, Vec<String>, BTreeSet<usize>);
+
+fn origin(program: &Program, verdict: &Verdict, runs: usize) -> Origin {
+    let place = site_of(verdict).or_else(|| wrong_buffer(verdict).map(|b| format!("buffer {b}")));
+    let builds = verdict.testbeds.iter().map(|t| t / runs.max(1)).collect();
+    (verdict.culprit.clone(), verdict.symptom, place, program.comment.clone(), builds)
+}
 
 impl Reducer {
     /// A reducer of what these testbeds find.
@@ -85,13 +92,9 @@ impl Reduce for Reducer {
         testbeds: &Testbeds,
         stop: &AtomicBool,
     ) -> Option<Reduction> {
-        let runs = testbeds.runs.len().max(1);
-        let mut builds: Vec<usize> = verdict.testbeds.iter().map(|t| t / runs).collect();
-        builds.sort_unstable();
-        builds.dedup();
-        let origin = (verdict.culprit.clone(), verdict.symptom, case.program.comment.clone(), builds);
+        let origin = origin(&case.program, verdict, testbeds.runs.len());
         let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = programs().get(&origin).filter(|_| !origin.2.is_empty()) {
+        if let Some(known) = programs().get(&origin).filter(|_| !origin.3.is_empty()) {
             return Some(Reduction { report: None, ..known.clone() });
         }
         let reduction = self.reduce_new(case, verdict, testbeds, stop)?;
@@ -152,6 +155,28 @@ mod tests {
     use super::*;
     use rvv_oracle::{Options, evaluate};
     use rvvgen::{Plan, Selection, Settings, generate};
+
+    #[test]
+    fn two_wrong_buffers_of_one_program_are_reduced_each_for_itself() {
+        let program =
+            Program { comment: vec!["rvvgen, seed 1, program 1".to_string()], ..Program::default() };
+        let verdict = |symptom, detail: &str, testbeds: &[usize]| Verdict {
+            culprit: Culprit::Compiler("gcc".to_string()),
+            symptom,
+            testbeds: testbeds.to_vec(),
+            axes: Vec::new(),
+            detail: detail.to_string(),
+        };
+        let of = |symptom, detail: &str, testbeds: &[usize]| {
+            origin(&program, &verdict(symptom, detail, testbeds), 10)
+        };
+        let first = of(Kind::WrongOutput, "buffer 3 element 0", &[12, 11]);
+        assert_eq!(first, of(Kind::WrongOutput, "buffer 3 element 7", &[13]));
+        assert_ne!(first, of(Kind::WrongOutput, "buffer 4 element 0", &[12, 11]));
+        assert_ne!(first, of(Kind::WrongOutput, "buffer 3 element 0", &[12, 21]));
+        let crash = |at: &str| of(Kind::BuildCrash, &format!("internal compiler error: in f, at {at}"), &[1]);
+        assert_ne!(crash("x.cc:1"), crash("y.cc:2"));
+    }
 
     #[test]
     fn what_is_not_printed_is_written_all_the_same() {
