@@ -75,6 +75,9 @@ pub struct Config {
     pub vlen: u32,
     /// Guest memory in bytes. Host memory is taken as the guest touches it.
     pub mem: u64,
+    /// Decoded blocks to keep: with one more all are forgotten, so that a guest that makes code without end does not
+    /// make the emulator grow without end. No program runs differently for it but in time.
+    pub most_blocks: u32,
     /// Stop after this many instructions.
     pub max_insns: Option<u64>,
     /// Tail-agnostic elements.
@@ -101,6 +104,7 @@ impl Default for Config {
             isa: Isa::rva23u64(),
             vlen: 128,
             mem: 2 << 30,
+            most_blocks: most_blocks(),
             max_insns: None,
             tail: Agnostic::default(),
             mask: Agnostic::default(),
@@ -110,4 +114,15 @@ impl Default for Config {
             misaligned: true,
         }
     }
+}
+
+/// A block takes about a kilobyte. Where debug assertions are on, as in tests, the environment may say another number:
+/// so every test can be run with a cache that is always full.
+fn most_blocks() -> u32 {
+    if cfg!(debug_assertions)
+        && let Ok(number) = std::env::var("RVVSIM_MOST_BLOCKS")
+    {
+        return number.parse().expect("RVVSIM_MOST_BLOCKS is a number of blocks");
+    }
+    1 << 16
 }

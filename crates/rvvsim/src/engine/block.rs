@@ -41,6 +41,10 @@ pub struct Block {
     pub bytes: usize,
     /// The instruction at the end straddles the page: its second half is there in RAM.
     pub straddles: Option<usize>,
+    /// Where the cache keeps it.
+    pub id: u32,
+    /// A number that no other block ever has; 0 before the cache has it and after.
+    pub serial: u64,
     /// The generation in which `pc` was last known to lead to `offset`.
     pub generation: u64,
     /// How many instructions there are.

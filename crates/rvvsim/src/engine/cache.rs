@@ -1,4 +1,8 @@
 //! The block cache: finds the block for an address, and forgets blocks whose code has changed.
+//!
+//! Whoever runs blocks holds references to them. A call that may forget a block takes the cache mutably, so no reference
+//! outlives it: the compiler sees to that. Numbers of blocks stay in here, and one that is kept (in a [`Link`], a jump
+//! entry, an [`Exit`]) comes with what shows whether the block is still that one.
 
 use super::block::{Block, Context, Link};
 use super::stats::Counts;
@@ -8,10 +12,7 @@ use crate::mem::{PAGE, Target};
 use crate::trap::Exec;
 use rustc_hash::FxHashMap;
 use rvv_isa::Inst;
-
-/// More blocks than this and all are forgotten: a guest that makes code without end must not make us
-/// grow without end.
-const MOST_BLOCKS: usize = 1 << 16;
+use std::cell::Cell;
 
 /// Entries of the table for indirect jumps, in front of the map. Touching its pages is a good part of what a small
 /// program takes, so there are not many.
@@ -23,6 +24,31 @@ type JumpEntry = [u64; 3];
 
 fn jump_entry(pc: u64, context: Context, link: Link) -> JumpEntry {
     [pc, link.generation, u64::from(context.0) << 32 | u64::from(link.block)]
+}
+
+/// The end of a block, from where a successor is looked for.
+#[derive(Clone, Copy)]
+pub struct Exit {
+    /// Where the block was.
+    id: u32,
+    /// Which block it was: a serial number is given once.
+    serial: u64,
+    /// The link to make.
+    slot: usize,
+}
+
+impl Block {
+    /// Its end by link `slot`.
+    pub fn exit(&self, slot: usize) -> Exit {
+        Exit { id: self.id, serial: self.serial, slot: slot % 2 }
+    }
+}
+
+/// A block, and the cache that keeps it as long as this is looked at.
+#[derive(Clone, Copy)]
+pub struct Found<'c> {
+    pub cache: &'c BlockCache,
+    pub block: &'c Block,
 }
 
 /// Sees the address and the instructions (with their offsets) of a block.
@@ -37,13 +63,15 @@ pub struct BlockCache {
     by_page: FxHashMap<usize, Vec<u32>>,
     /// Slots of `blocks` whose block was forgotten.
     free: Vec<u32>,
+    /// The serial number of the last block that was made.
+    last_serial: u64,
     /// Moves on when a translation may have changed or a block was forgotten: links and jump entries of
     /// older generations are void, and a block of an older one is looked at again before it runs.
     generation: u64,
     /// Told of each block as it is decoded.
     pub observer: Option<Observer>,
     /// Instructions retired by blocks that are no longer here.
-    counts: Counts,
+    counts: Cell<Counts>,
     /// The hart's count of translation changes when `generation` was last moved.
     seen_tlb_generation: u64,
 }
@@ -56,36 +84,30 @@ impl Default for BlockCache {
             jumps: vec![[0; 3]; JUMP_ENTRIES].into(),
             by_page: FxHashMap::default(),
             free: Vec::new(),
+            last_serial: 0,
             generation: 1,
             observer: None,
-            counts: Counts::default(),
+            counts: Cell::default(),
             seen_tlb_generation: 0,
         }
     }
 }
 
 impl BlockCache {
-    /// The block with this number.
+    /// Notes that a block ran up to its instruction number `retired`, and no further.
     #[inline(always)]
-    pub fn block(&self, id: u32) -> &Block {
-        &self.blocks[id as usize]
-    }
-
-    /// Notes that block `id` ran: all of it, or the first `retired` instructions.
-    #[inline(always)]
-    pub fn ran(&mut self, id: u32, retired: usize) {
-        let block = &self.blocks[id as usize];
+    pub fn ran_part(&self, block: &Block, retired: usize) {
         if retired == block.insts.len() {
             block.ran();
         } else {
-            self.counts.add(&block.insts[..retired], 1);
+            self.ran_once(&block.insts[..retired]);
         }
     }
 
     /// Instructions retired so far, by class.
     pub fn counts(&self) -> Counts {
-        let mut counts = self.counts;
-        for block in self.map.values().map(|&id| self.block(id)) {
+        let mut counts = self.counts.get();
+        for block in &self.blocks {
             counts.add(&block.insts, block.runs.get());
         }
         counts
@@ -93,35 +115,31 @@ impl BlockCache {
 
     /// All blocks that can be found.
     pub fn all(&self) -> impl Iterator<Item = (u64, u64, &[(u16, Inst)])> {
-        self.map.values().map(|&id| self.block(id)).map(|b| (b.pc, b.runs.get(), &*b.insts))
+        self.map.values().map(|&id| &self.blocks[id as usize]).map(|b| (b.pc, b.runs.get(), &*b.insts))
     }
 
     /// Notes instructions that ran outside any kept block.
-    pub fn ran_once(&mut self, insts: &[(u16, Inst)]) {
-        self.counts.add(insts, 1);
+    pub fn ran_once(&self, insts: &[(u16, Inst)]) {
+        let mut counts = self.counts.get();
+        counts.add(insts, 1);
+        self.counts.set(counts);
     }
 
     /// A block ran to its end: notes that, and follows its link `slot`, if it has been made and still holds.
     #[inline(always)]
-    pub fn passed(&self, block: &Block, slot: usize) -> Option<u32> {
+    pub fn passed(&self, block: &Block, slot: usize) -> Option<&Block> {
         block.ran();
         let link = block.links[slot % 2].get();
-        (link.generation == self.generation).then_some(link.block)
-    }
-
-    /// Makes link `slot` of block `from` lead to `to`. A `from` forgotten meanwhile does no harm: its slot
-    /// is reused only for blocks that overwrite the link.
-    pub fn link(&self, from: u32, slot: usize, to: u32) {
-        self.blocks[from as usize].links[slot].set(Link { block: to, generation: self.generation });
+        (link.generation == self.generation).then(|| &self.blocks[link.block as usize])
     }
 
     /// The block at `pc` if an indirect jump went there lately.
     #[inline(always)]
-    pub fn jump(&self, pc: u64, context: Context) -> Option<u32> {
+    pub fn jump(&self, pc: u64, context: Context) -> Option<&Block> {
         // The first generation is 1, so that entries that were never made do not hold.
         let [at, generation, which] = self.jumps[jump_index(pc)];
         let holds = at == pc && which >> 32 == u64::from(context.0) && generation == self.generation;
-        holds.then_some(which as u32)
+        holds.then(|| &self.blocks[which as u32 as usize])
     }
 
     /// Takes note of code that was overwritten and of translations that changed since the last call.
@@ -135,11 +153,31 @@ impl BlockCache {
         }
     }
 
-    /// The block at `pc`, decoded now if need be.
+    /// The block at `pc`, decoded now if need be. With `from`, that end of a block leads there from now on, if the
+    /// block is still kept.
     ///
     /// # Errors
     /// The fault of fetching its first instruction.
-    pub fn find(&mut self, hart: &mut Hart, pc: u64, context: Context) -> Exec<u32> {
+    pub fn find(
+        &mut self,
+        hart: &mut Hart,
+        pc: u64,
+        context: Context,
+        from: Option<Exit>,
+    ) -> Exec<Found<'_>> {
+        let to = self.find_id(hart, pc, context)?;
+        // Finding may have forgotten the block it comes from, and given its place to another: to the one just found,
+        // even.
+        if let Some(from) = from
+            && let Some(block) = self.blocks.get(from.id as usize)
+            && block.serial == from.serial
+        {
+            block.links[from.slot].set(Link { block: to, generation: self.generation });
+        }
+        Ok(Found { cache: self, block: &self.blocks[to as usize] })
+    }
+
+    fn find_id(&mut self, hart: &mut Hart, pc: u64, context: Context) -> Exec<u32> {
         self.sync(hart);
         if let Some(&id) = self.map.get(&(pc, context)) {
             if self.blocks[id as usize].generation == self.generation || self.still_there(hart, id)? {
@@ -180,22 +218,19 @@ impl BlockCache {
     }
 
     fn insert(&mut self, hart: &mut Hart, mut block: Block) -> u32 {
-        if self.map.len() >= MOST_BLOCKS {
+        // Of code outside RAM, too, there are no more than this.
+        if self.blocks.len() - self.free.len() >= hart.config.most_blocks as usize {
             self.forget_all(hart);
         }
-        block.generation = self.generation;
+        self.last_serial += 1;
+        let id = self.free.pop().unwrap_or(self.blocks.len() as u32);
+        (block.id, block.serial, block.generation) = (id, self.last_serial, self.generation);
         let key = (block.pc, block.context);
         let parts = block.parts();
-        let id = match self.free.pop() {
-            Some(id) => {
-                self.blocks[id as usize] = block;
-                id
-            }
-            None => {
-                self.blocks.push(block);
-                (self.blocks.len() - 1) as u32
-            }
-        };
+        match self.blocks.get_mut(id as usize) {
+            Some(slot) => *slot = block,
+            None => self.blocks.push(block),
+        }
         // Code that is not in RAM runs once: it is found by nobody.
         if !parts.is_empty() {
             self.map.insert(key, id);
@@ -210,8 +245,10 @@ impl BlockCache {
     }
 
     fn forget(&mut self, id: u32) {
-        let block = &self.blocks[id as usize];
-        self.counts.add(&block.insts, block.runs.get());
+        let block = &mut self.blocks[id as usize];
+        self.counts.get_mut().add(&block.insts, block.runs.take());
+        // No block has this number: what led from here must not be made to lead anywhere.
+        block.serial = 0;
         self.map.remove(&(block.pc, block.context));
         for (offset, _) in block.parts() {
             if let Some(ids) = self.by_page.get_mut(&(offset / PAGE as usize)) {
@@ -245,7 +282,7 @@ impl BlockCache {
     }
 
     fn forget_all(&mut self, hart: &mut Hart) {
-        self.counts = self.counts();
+        self.counts = Cell::new(self.counts());
         for &page in self.by_page.keys() {
             hart.ram.unmark_page(page * PAGE as usize);
         }

@@ -1,6 +1,7 @@
 //! The loop that runs blocks.
 
 use super::block::Context;
+use super::cache::Found;
 use super::ops::{End, How};
 use super::translate::translate;
 use super::{Engine, Stop};
@@ -25,13 +26,12 @@ impl Engine {
         loop {
             hart.retired_in_block = 0;
             let context = Context::of(hart);
-            let mut id = match self.cache.find(hart, hart.pc, context) {
-                Ok(id) => id,
+            let Found { mut cache, mut block } = match self.cache.find(hart, hart.pc, context, None) {
+                Ok(found) => found,
                 Err(trap) => return Stop::Trap(trap),
             };
             // Inside, only blocks that follow one another with nothing surprising in between.
             loop {
-                let block = self.cache.block(id);
                 let count = u64::from(block.count);
                 if count > left {
                     hart.retired_in_block = 0;
@@ -39,16 +39,17 @@ impl Engine {
                         hart.pc = block.pc;
                         return Stop::Budget;
                     }
-                    return self.run_part(hart, block.pc, block.context, left as usize);
+                    let (pc, context) = (block.pc, block.context);
+                    return self.run_part(hart, pc, context, left as usize);
                 }
                 let End { how, at } = block.run(hart);
                 let next = match how {
-                    How::Onwards | How::Taken => self.cache.passed(block, how as usize),
+                    How::Onwards | How::Taken => cache.passed(block, how as usize),
                     How::Trap | How::Early => {
                         hart.pc = block.pc_of(at as u16);
                         hart.instret += at;
                         left -= at;
-                        self.cache.ran(id, at as usize);
+                        cache.ran_part(block, at as usize);
                         if how == How::Trap {
                             return trapped(hart);
                         }
@@ -56,7 +57,7 @@ impl Engine {
                     }
                     How::Computed => {
                         block.ran();
-                        self.cache.jump(at, block.context_after)
+                        cache.jump(at, block.context_after)
                     }
                     How::Anything => {
                         block.ran();
@@ -68,17 +69,13 @@ impl Engine {
                 hart.instret += count;
                 left -= count;
                 if let Some(next) = next {
-                    id = next;
+                    block = next;
                     continue;
                 }
                 let context = block.context_after;
-                match self.cache.find(hart, at, context) {
-                    Ok(next) => {
-                        if how != How::Computed {
-                            self.cache.link(id, how as usize, next);
-                        }
-                        id = next;
-                    }
+                let from = (how != How::Computed).then(|| block.exit(how as usize));
+                match self.cache.find(hart, at, context, from) {
+                    Ok(found) => Found { cache, block } = found,
                     Err(trap) => {
                         hart.pc = at;
                         return Stop::Trap(trap);

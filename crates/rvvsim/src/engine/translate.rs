@@ -127,6 +127,8 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         offset,
         bytes: usize::from(b.bytes),
         straddles,
+        id: 0,
+        serial: 0,
         generation: 0,
         count: b.insts.len() as u32,
         uops: Uops::new(b.uops, b.vectors),

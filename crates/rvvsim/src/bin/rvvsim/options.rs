@@ -258,6 +258,7 @@ impl MachineOptions {
             },
             lenient: self.lenient,
             misaligned: !self.strict_align,
+            ..Config::default()
         })
     }
 }
