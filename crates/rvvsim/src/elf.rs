@@ -4,12 +4,14 @@
 //! checked, so that nothing here takes more memory than the file has bytes, and symbols are not
 //! looked at before somebody asks for one.
 
+use crate::privileged::RAM_BASE;
 use goblin::container::{Container, Ctx, Endian};
 use goblin::elf::header::{
-    EI_CLASS, EI_DATA, ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_RISCV, ET_CORE, ET_DYN, ET_EXEC, ET_REL, Header,
+    EI_CLASS, EI_DATA, EI_OSABI, ELFCLASS64, ELFDATA2LSB, ELFMAG, ELFOSABI_LINUX, EM_RISCV, ET_CORE, ET_DYN,
+    ET_EXEC, ET_REL, Header,
 };
 use goblin::elf::program_header::{
-    PF_R, PF_W, PF_X, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_PHDR, ProgramHeader,
+    PF_R, PF_W, PF_X, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_NOTE, PT_PHDR, ProgramHeader,
 };
 use goblin::elf::section_header::{SHT_DYNSYM, SHT_SYMTAB, SectionHeader};
 use goblin::elf::sym::{STB_GLOBAL, STT_FILE, STT_FUNC, STT_SECTION, STT_TLS, Symtab};
@@ -173,6 +175,8 @@ pub struct Image<'a> {
     pub phnum: u16,
     /// The program wants to execute code on its stack (`PT_GNU_STACK`).
     pub exec_stack: bool,
+    /// The file says that it is for Linux: `EI_OSABI`, or a note with the ABI it needs.
+    for_linux: bool,
     /// The file's `e_flags`.
     pub flags: u32,
     sections: (usize, usize),
@@ -232,6 +236,8 @@ impl<'a> Image<'a> {
             phdr,
             phnum: header.e_phnum,
             exec_stack: headers.iter().any(|ph| ph.p_type == PT_GNU_STACK && ph.p_flags & PF_X != 0),
+            for_linux: header.e_ident[EI_OSABI] == ELFOSABI_LINUX
+                || headers.iter().any(|ph| ph.p_type == PT_NOTE && has_abi_tag(ph, &bytes)),
             flags: header.e_flags,
             sections: (sections.start, sections.len() / usize::from(SHENTSIZE)),
             symbols: OnceLock::new(),
@@ -276,6 +282,14 @@ impl<'a> Image<'a> {
     #[must_use]
     pub fn has_tohost(&self) -> bool {
         self.symbol("tohost").is_some()
+    }
+
+    /// Whether the program looks like one for bare metal: it talks to its host through HTIF, all of it is
+    /// where a machine has RAM, and nothing in the file asks for Linux. A `tohost` alone may be any variable.
+    #[must_use]
+    pub fn looks_bare(&self) -> bool {
+        let in_ram = self.segments.iter().all(|s| s.paddr >= RAM_BASE);
+        self.has_tohost() && in_ram && !self.for_linux && self.interp.is_none()
     }
 
     /// The symbol an address belongs to, and how far behind its start the address is. `addr` is an
@@ -441,6 +455,26 @@ fn check_segments(headers: &[ProgramHeader], file_len: u64) -> Result<Vec<Segmen
         }
     }
     Ok(segments.into_iter().map(|(_, s)| s).collect())
+}
+
+/// Whether a segment of notes has the one that glibc's linking leaves in every program: the kernel it needs.
+fn has_abi_tag(ph: &ProgramHeader, bytes: &[u8]) -> bool {
+    const NT_GNU_ABI_TAG: u32 = 1;
+    let Some(place) = range(ph.p_offset, ph.p_filesz, bytes.len() as u64) else { return false };
+    let mut rest = &bytes[place];
+    // Three words, the name and the contents, each padded to four bytes.
+    while let Some((head, body)) = rest.split_first_chunk::<12>() {
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        if word(8) == NT_GNU_ABI_TAG && word(0) == 4 && body.starts_with(b"GNU\0") {
+            return true;
+        }
+        let size = (u64::from(word(0)).next_multiple_of(4)) + u64::from(word(4)).next_multiple_of(4);
+        match usize::try_from(size).ok().and_then(|size| body.get(size..)) {
+            Some(next) => rest = next,
+            None => return false,
+        }
+    }
+    false
 }
 
 fn check_interp(ph: &ProgramHeader, bytes: &[u8]) -> Result<Range<usize>, ElfError> {

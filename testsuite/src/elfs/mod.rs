@@ -211,7 +211,7 @@ fn on_rvvsim(setup: &Setup, elf: &Path) -> (bool, Seen) {
         Ok(image) => image,
         Err(e) => return (true, failed(e.to_string())),
     };
-    let bare = image.has_tohost();
+    let bare = image.looks_bare();
     // A panic is a bug to be reported with the name of the ELF, not the end of the run.
     let run = || if bare { run_bare(setup, &image) } else { run_user(setup, &image, elf) };
     let seen = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("it panicked".into()));

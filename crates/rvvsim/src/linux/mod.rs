@@ -45,6 +45,7 @@ use process::Identity;
 use rustix::io::Errno;
 use sandbox::FileSystem;
 use signal::Signals;
+use std::io::Write as _;
 
 /// Where a process starts.
 pub struct Start {
@@ -233,7 +234,7 @@ impl Process {
     fn note(&mut self, text: &str) {
         if self.notes.iter().all(|n| n != text) && self.notes.len() < 100 {
             if self.options.stderr == Output::Inherit {
-                eprintln!("rvvsim: {text}");
+                let _ = writeln!(std::io::stderr(), "rvvsim: {text}");
             }
             self.notes.push(text.to_owned());
         }

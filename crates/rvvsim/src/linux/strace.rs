@@ -4,6 +4,7 @@ use super::signal::Info;
 use super::{Process, Served, Stop, user};
 use crate::Hart;
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 /// Number, name, and how to write each argument: `d` and `u` decimal, `x` hexadecimal, `O` octal, `p` an address, `r` a plain
 /// hexadecimal one, `s` a string, `t` a
@@ -372,7 +373,7 @@ pub fn tell_signal(info: &Info) {
         1.. => format!(", si_addr={:#018x}", info.detail[0]),
         _ => format!(", si_pid={}, si_uid={}", info.detail[0] as u32, info.detail[0] >> 32),
     };
-    eprintln!("--- {name} {{si_signo={name}, si_code={}{detail}}} ---", info.code);
+    let _ = writeln!(std::io::stderr(), "--- {name} {{si_signo={name}, si_code={}{detail}}} ---", info.code);
 }
 
 const PROT: [(u64, &str); 3] = [(4, "PROT_EXEC"), (1, "PROT_READ"), (2, "PROT_WRITE")];
@@ -535,6 +536,6 @@ impl Process {
             Err(Stop::Again) => return,
             Err(Stop::Resumed | Stop::End(_)) => Ok(()),
         };
-        eprintln!("{line}");
+        let _ = writeln!(std::io::stderr(), "{line}");
     }
 }

@@ -32,6 +32,8 @@ pub struct Htif {
     half: bool,
     /// The number of instructions retired before which to look away.
     look_at: u64,
+    /// The program ended itself through `tohost` as failed: with an odd payload that is not 1.
+    pub(super) failed: bool,
 }
 
 /// How many instructions may pass until the upper half of a command follows the lower one.
@@ -59,7 +61,7 @@ impl Htif {
     pub fn new(tohost: Option<usize>, fromhost: Option<usize>) -> Self {
         let console = Box::new(std::io::stdout());
         let answers = VecDeque::new();
-        Htif { tohost, fromhost, answers, console, unflushed: false, half: false, look_at: 0 }
+        Htif { tohost, fromhost, answers, console, unflushed: false, half: false, look_at: 0, failed: false }
     }
 
     /// Whether `tohost` has a byte on the RAM page of `offset`.
@@ -103,7 +105,10 @@ impl Htif {
         write_word(ram, at, 0);
         let payload = command & ((1 << 48) - 1);
         let exit = match command >> 48 {
-            0 if payload & 1 == 1 => Some((payload >> 1) as i32),
+            0 if payload & 1 == 1 => {
+                self.failed = payload != 1;
+                Some((payload >> 1) as i32)
+            }
             0 => {
                 let exit = self.system_call(ram, payload);
                 self.answers.push_back(1);

@@ -89,6 +89,13 @@ impl Platform {
         Platform { rom, msip: false, mtimecmp: 0, htif: Htif::new(None, None) }
     }
 
+    /// Whether the program ended itself as failed, by the convention of tests: an odd `tohost` other than 1.
+    /// A system call `exit` through HTIF is not that, whatever its status.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        self.htif.failed
+    }
+
     /// Sends console output elsewhere than to standard output.
     pub fn set_console(&mut self, console: Box<dyn std::io::Write + Send>) {
         self.htif.console = console;

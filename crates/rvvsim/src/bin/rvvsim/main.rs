@@ -5,21 +5,26 @@ mod options;
 mod profile;
 mod qemu;
 mod report;
+mod say;
 mod sweep;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use options::{Mode, Options, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
+use rvvsim::hart::Environment;
 use rvvsim::linux::{Grant, ProcessOptions};
 use rvvsim::{Config, Machine, Outcome};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use sweep::{Subject, Sweep, USUAL_VLENS};
 
@@ -27,7 +32,7 @@ use sweep::{Subject, Sweep, USUAL_VLENS};
 const EXIT_TIMEOUT: u8 = 124;
 /// `--max-insns` have been executed.
 const EXIT_MAX_INSNS: u8 = 125;
-/// The program cannot be run.
+/// The program cannot be run, or what it was run for cannot be written.
 const EXIT_CANNOT_RUN: u8 = 126;
 /// The command line is wrong.
 const EXIT_USAGE: u8 = 127;
@@ -40,28 +45,67 @@ fn main() -> ExitCode {
         args.drain(..if as_qemu { 1 } else { 2 });
         match qemu::parse(args) {
             Ok(Parsed::Run(options)) => Job::from_qemu(*options),
-            Ok(Parsed::Print(text)) => {
-                println!("{text}");
-                return ExitCode::SUCCESS;
-            }
+            Ok(Parsed::Print(text)) => return print_only(&format!("{text}\n")),
             Err(message) => Err(message),
         }
     } else {
         match Options::try_parse_from(args) {
             Ok(options) => Job::from_options(options),
-            Err(e) => {
-                let _ = e.print();
-                return if e.use_stderr() { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS };
+            Err(e) if e.use_stderr() => {
+                say::note(&usage_fault(&e));
+                return ExitCode::from(EXIT_USAGE);
             }
+            // --help and --version.
+            Err(e) => return print_only(&e.render().to_string()),
         }
     };
     match job {
         Ok(job) => ExitCode::from(job.run()),
         Err(message) => {
-            eprintln!("rvvsim: {message}");
+            say::note(&format!("rvvsim: {message}\n"));
             ExitCode::from(EXIT_USAGE)
         }
     }
+}
+
+/// Prints a text that was asked for, and nothing else.
+fn print_only(text: &str) -> ExitCode {
+    match say::print(text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => ExitCode::from(cannot_run(&message)),
+    }
+}
+
+/// What is wrong with the command line. An option that is not ours may be the guest's.
+fn usage_fault(e: &clap::Error) -> String {
+    let text = |kind| match e.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match (e.kind(), text(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(option)) => {
+            let like = match text(ContextKind::SuggestedArg) {
+                Some(known) => format!(" (is it {known}?)"),
+                None => String::new(),
+            };
+            format!(
+                "rvvsim: there is no option {option}{like}; if it is the guest's, put it after --, as in \
+                 rvvsim PROGRAM -- {option}\nrvvsim --help lists the options\n"
+            )
+        }
+        _ => e.render().to_string(),
+    }
+}
+
+/// Where the program is: as given, or on PATH if it is a bare word and no file here, as a shell finds it.
+fn find_program(given: PathBuf) -> PathBuf {
+    let bare_word = given.parent() == Some(Path::new("")) && given != Path::new("..");
+    let search = if bare_word && !given.exists() { std::env::var_os("PATH") } else { None };
+    let executable = |path: &PathBuf| {
+        std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    };
+    let mut places = search.iter().flat_map(std::env::split_paths).map(|folder| folder.join(&given));
+    places.find(executable).unwrap_or(given)
 }
 
 /// The program of `--demo`; its source is beside it.
@@ -85,6 +129,11 @@ struct Job {
 
 impl Job {
     fn from_options(o: Options) -> Result<Job, String> {
+        if o.elf.is_none() && !o.demo {
+            return Err("no program was given. rvvsim PROGRAM runs one, rvvsim --demo runs a built-in one, \
+                        rvvsim --help lists the options"
+                .into());
+        }
         let config = o.machine.config()?;
         let sweep = match o.sweep.sweep {
             Some(Vlens(vlens)) => Some(new_sweep(&config, vlens, o.sweep.json)?),
@@ -110,7 +159,7 @@ impl Job {
             process.dirs.push(grant);
         }
         Ok(Job {
-            elf: o.elf,
+            elf: o.elf.map(find_program),
             config,
             mode: o.machine.mode,
             process,
@@ -153,7 +202,7 @@ impl Job {
             process,
             timeout: None,
             trace: None,
-            in_asm: o.in_asm.then(|| o.log.unwrap_or_else(|| "/dev/stderr".into())),
+            in_asm: o.in_asm.then(|| o.log.unwrap_or_else(|| options::STDERR.into())),
             stats: false,
             profile: None,
             sweep: None,
@@ -183,13 +232,20 @@ impl Job {
         };
         let mut machine = match machine {
             Ok(machine) => machine,
-            Err(e) => return cannot_run(&format!("{name}: {e}")),
+            Err(e) => {
+                let doubt = self.mode.doubt(&image).map_or(String::new(), |doubt| format!("; {doubt}"));
+                return cannot_run(&format!("{name}: {e}{doubt}"));
+            }
         };
         if let Some(path) = &self.in_asm {
-            match File::create(path) {
+            match open_log(path) {
                 Ok(file) => log_blocks(&mut machine, file),
                 Err(e) => return cannot_run(&format!("cannot write to {}: {e}", path.display())),
             }
+        }
+        let console = Console::default();
+        if let Environment::Bare(platform) = &mut machine.hart.env {
+            platform.set_console(Box::new(console.clone()));
         }
         let start = Instant::now();
         let deadline = self.timeout.map(|t| start + t);
@@ -202,12 +258,19 @@ impl Job {
         };
         let time = start.elapsed();
         let code = conclude(&mut machine, &image, &outcome);
+        if let Some(e) = console.failure() {
+            return cannot_run(&format!("cannot write the guest's console to standard output: {e}"));
+        }
+        let failed = matches!(outcome, Outcome::Stuck(_) | Outcome::Signaled { trap: Some(_), .. });
+        if let Some(doubt) = self.mode.doubt(&image).filter(|_| failed) {
+            say::note(&format!("rvvsim: {doubt}\n"));
+        }
         if self.stats {
-            eprint!("{}", report::statistics(&machine, time));
+            say::note(&report::statistics(&machine, time));
         }
         if let Some(path) = &self.profile {
             let (text, stacks) = profile::profile(&machine, &image, path);
-            eprint!("{text}");
+            say::note(&text);
             if let Err(e) = std::fs::write(path, stacks) {
                 return cannot_run(&format!("cannot write the profile to {}: {e}", path.display()));
             }
@@ -237,12 +300,12 @@ fn new_sweep(config: &Config, mut vlens: Vec<u32>, json: bool) -> Result<Sweep, 
 }
 
 fn cannot_run(message: &str) -> u8 {
-    eprintln!("rvvsim: {message}");
+    say::note(&format!("rvvsim: {message}\n"));
     EXIT_CANNOT_RUN
 }
 
 /// QEMU's `-d in_asm`: the instructions of each block as it is decoded.
-fn log_blocks(machine: &mut Machine, mut file: File) {
+fn log_blocks(machine: &mut Machine, mut file: Box<dyn Write>) {
     machine.engine.observe(move |pc, insts| {
         let mut text = "----------------\nIN:\n".to_owned();
         for (offset, inst) in insts {
@@ -256,8 +319,47 @@ fn log_blocks(machine: &mut Machine, mut file: File) {
     });
 }
 
+/// The console of a bare-metal guest: standard output. The guest cannot be told that writing failed; the user is.
+#[derive(Clone, Default)]
+struct Console(Arc<Mutex<Option<std::io::Error>>>);
+
+impl Console {
+    /// Why something could not be written, unless it was because the reader has gone away.
+    fn failure(&self) -> Option<std::io::Error> {
+        let mut failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.take().filter(|e| e.kind() != std::io::ErrorKind::BrokenPipe)
+    }
+
+    fn keep(&self, result: std::io::Result<()>) {
+        if let Err(e) = result {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+        }
+    }
+}
+
+impl Write for Console {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.keep(std::io::stdout().write_all(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.keep(std::io::stdout().flush());
+        Ok(())
+    }
+}
+
+/// Opens a log. Standard error is written to as it is: to open it again would cut off what is in its file.
+fn open_log(path: &Path) -> std::io::Result<Box<dyn Write>> {
+    Ok(if path == Path::new(options::STDERR) {
+        Box::new(std::io::stderr())
+    } else {
+        Box::new(File::create(path)?)
+    })
+}
+
 fn traced(machine: &mut Machine, deadline: Option<Instant>, path: &Path) -> std::io::Result<Outcome> {
-    let mut out = BufWriter::with_capacity(1 << 16, File::create(path)?);
+    let mut out = BufWriter::with_capacity(1 << 16, open_log(path)?);
     let outcome = machine.run_traced(deadline, &mut out)?;
     out.flush()?;
     Ok(outcome)
@@ -266,36 +368,44 @@ fn traced(machine: &mut Machine, deadline: Option<Instant>, path: &Path) -> std:
 /// Says what needs saying; the exit code.
 fn conclude(machine: &mut Machine, image: &Image, outcome: &Outcome) -> u8 {
     match outcome {
-        // As a shell sees it: the low eight bits, but a failure stays one.
-        Outcome::Exited(code) if *code != 0 && code & 0xff == 0 => 255,
-        Outcome::Exited(code) => (code & 0xff) as u8,
+        Outcome::Exited(code) => {
+            if let Environment::Bare(platform) = &machine.hart.env
+                && platform.failed()
+            {
+                // Spike's words, for those who look for them.
+                say::note(&format!("*** FAILED *** (tohost = {code})\n"));
+            }
+            // As a shell sees it: the low eight bits, but a failure stays one.
+            if *code != 0 && code & 0xff == 0 { 255 } else { (code & 0xff) as u8 }
+        }
         Outcome::Signaled { signal, trap } => {
             let name = rvvsim::linux::signal_name(*signal);
             match trap {
                 Some(trap) => {
                     let headline = format!("the guest was ended by {name}");
-                    eprint!("{}", report::fatal_trap(&mut machine.hart, image, &headline, trap));
+                    say::note(&report::fatal_trap(&mut machine.hart, image, &headline, trap));
                 }
-                None => eprintln!("rvvsim: the guest was ended by {name}"),
+                None => say::note(&format!("rvvsim: the guest was ended by {name}\n")),
             }
             128 + (*signal & 0x7f) as u8
         }
         Outcome::Stuck(trap) => {
             let headline = "a trap whose handler cannot be fetched: the hart would trap for ever";
-            eprint!("{}", report::fatal_trap(&mut machine.hart, image, headline, trap));
+            say::note(&report::fatal_trap(&mut machine.hart, image, headline, trap));
             EXIT_CANNOT_RUN
         }
         Outcome::OutOfInstructions => {
-            eprintln!("rvvsim: stopped after {} instructions (--max-insns)", machine.hart.instret);
+            let n = machine.hart.instret;
+            say::note(&format!("rvvsim: stopped after {n} instructions (--max-insns)\n"));
             EXIT_MAX_INSNS
         }
         Outcome::TimedOut => {
-            eprintln!("rvvsim: stopped by --timeout after {} instructions", machine.hart.instret);
+            let n = machine.hart.instret;
+            say::note(&format!("rvvsim: stopped by --timeout after {n} instructions\n"));
             EXIT_TIMEOUT
         }
         Outcome::Unsupported(what) => {
-            eprintln!("rvvsim: the guest needs what this emulator does not support: {what}");
-            EXIT_CANNOT_RUN
+            cannot_run(&format!("the guest needs what this emulator does not support: {what}"))
         }
     }
 }

@@ -8,20 +8,35 @@ use rvvsim::elf::Image;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The path that means standard error.
+pub const STDERR: &str = "/dev/stderr";
+
 /// Runs RISC-V programs: an RV64GCV emulator with any VLEN.
 ///
-/// A Linux ELF runs as a user process, as under qemu-riscv64; an ELF with a `tohost` symbol runs on
-/// bare metal, as under Spike. The exit code is the guest's (128 + signal if one ended it); 124 means
-/// --timeout, 125 --max-insns, 126 a program that cannot be run, 127 a fault of the command line.
+/// A Linux ELF runs as a user process, as under qemu-riscv64; an ELF with a `tohost` symbol whose
+/// addresses are those of RAM runs on bare metal, as under Spike. The exit code is the guest's (128 + signal if one ended it); 124 means
+/// --timeout, 125 --max-insns, 126 a program that cannot be run or output that cannot be written, 127 a
+/// fault of the command line.
+///
+/// Options of rvvsim may stand before and after the program and between its arguments; after `--`, all
+/// words are the program and its arguments. A program without a slash in its name that is not a file here
+/// is looked for on PATH.
 #[derive(Parser, Debug)]
 #[command(
     name = "rvvsim",
     version,
+    override_usage = "\
+rvvsim [OPTIONS] PROGRAM [ARGUMENTS...]
+       rvvsim [OPTIONS] PROGRAM -- [ARGUMENTS...]
+       rvvsim [OPTIONS] -- PROGRAM [ARGUMENTS...]
+       rvvsim --demo",
     after_help = "\
 Examples:
   rvvsim --demo --vlen 512                see it work: a built-in vector program
   rvvsim prog.elf --vlen 256              run a program with 256-bit vector registers
-  rvvsim prog.elf -- -n 3 input.txt       arguments after -- are the guest's
+  rvvsim prog.elf 3 input.txt             plain words after the program are the guest's
+  rvvsim prog.elf -- -n 3 --vlen          after -- everything is
+  rvvsim --vlen 256 -- prog.elf -n 3      a fixed prefix, as for CMake's CROSSCOMPILING_EMULATOR
   rvvsim prog.elf --dir data --dir out:rw let the guest see two folders, write to one
   rvvsim prog.elf -L SYSROOT              run a dynamically linked program
   rvvsim prog.elf --tail ones --mask ones overwrite agnostic elements: does the program notice?
@@ -34,15 +49,15 @@ Every option can also be set by an environment variable, RVVSIM_VLEN for --vlen 
 )]
 pub struct Options {
     /// The program: a 64-bit little-endian RISC-V ELF.
-    #[arg(required_unless_present = "demo")]
+    #[arg(value_name = "PROGRAM")]
     pub elf: Option<PathBuf>,
 
     /// Run a small vector program that is built in, to see that all works.
     #[arg(long, conflicts_with = "elf")]
     pub demo: bool,
 
-    /// Arguments for the guest.
-    #[arg(last = true)]
+    /// Arguments for the guest. Those that begin with a dash go after `--`.
+    #[arg(value_name = "ARGUMENTS")]
     pub args: Vec<OsString>,
 
     #[command(flatten)]
@@ -62,8 +77,10 @@ pub struct Options {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Machine")]
 pub struct MachineOptions {
-    /// Bits in a vector register: a power of two, 128 to 65536.
-    #[arg(long, env = "RVVSIM_VLEN", value_name = "BITS")]
+    /// Bits in a vector register: a power of two, 128 to 65536. [default: 128, or the least that --isa
+    /// allows]
+    #[arg(long, env = "RVVSIM_VLEN", value_name = "BITS", value_parser = parse_vlen,
+          allow_negative_numbers = true)]
     pub vlen: Option<u32>,
 
     /// Extensions that exist, e.g. rv64gcv_zvfh_zvl256b or rva22u64. Default: RVA23U64 and all vector
@@ -71,20 +88,23 @@ pub struct MachineOptions {
     #[arg(long, env = "RVVSIM_ISA", value_name = "STRING", value_parser = parse_isa)]
     pub isa: Option<Isa>,
 
-    /// User process or bare metal; auto looks for a `tohost` symbol.
+    /// User process or bare metal.
     #[arg(long, env = "RVVSIM_MODE", value_enum, default_value_t = Mode::Auto)]
     pub mode: Mode,
 
     /// Guest memory. Host memory is taken only as the guest touches it.
-    #[arg(long, env = "RVVSIM_MEM", value_name = "SIZE", default_value = "2G", value_parser = parse_size)]
+    #[arg(long, env = "RVVSIM_MEM", value_name = "SIZE", default_value = "2G", value_parser = parse_size,
+          allow_negative_numbers = true)]
     pub mem: u64,
 
     /// Stop after so many instructions (suffixes K, M, G are thousands); exit code 125.
-    #[arg(long, env = "RVVSIM_MAX_INSNS", value_name = "N", value_parser = parse_count)]
+    #[arg(long, env = "RVVSIM_MAX_INSNS", value_name = "N", value_parser = parse_count,
+          allow_negative_numbers = true)]
     pub max_insns: Option<u64>,
 
     /// Stop after so many seconds; exit code 124.
-    #[arg(long, env = "RVVSIM_TIMEOUT", value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, env = "RVVSIM_TIMEOUT", value_name = "SECONDS", value_parser = parse_seconds,
+          allow_negative_numbers = true)]
     pub timeout: Option<f64>,
 
     /// Tail elements under tail-agnostic: undisturbed, ones, ones-to-register, random:SEED.
@@ -127,12 +147,13 @@ pub struct GuestOptions {
     #[arg(long, env = "RVVSIM_HOST_FS")]
     pub host_fs: bool,
 
-    /// Where the dynamic loader and its libraries are, for dynamically linked programs.
+    /// Where the dynamic loader and its libraries are, for dynamically linked programs. The guest may read
+    /// all of this folder.
     #[arg(short = 'L', long, env = "RVVSIM_SYSROOT", value_name = "PATH")]
     pub sysroot: Option<PathBuf>,
 
     /// Sets a variable in the guest's environment, which is empty otherwise. Repeatable.
-    #[arg(short = 'E', long = "env", value_name = "NAME=VALUE")]
+    #[arg(short = 'E', long = "env", value_name = "NAME=VALUE", value_parser = parse_assignment)]
     pub env: Vec<String>,
 
     /// The guest's argv[0].
@@ -141,7 +162,8 @@ pub struct GuestOptions {
 
     /// Seed of getrandom and AT_RANDOM. Without one, getrandom is the host's and AT_RANDOM always the
     /// same.
-    #[arg(long, env = "RVVSIM_SEED", value_name = "N")]
+    #[arg(long, env = "RVVSIM_SEED", value_name = "N", value_parser = parse_number,
+          allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
     /// Print system calls to standard error.
@@ -156,7 +178,7 @@ pub struct LookOptions {
     /// Write one line per retired instruction in Spike's --log-commits format; to standard error
     /// unless a file is given.
     #[arg(long, env = "RVVSIM_TRACE", value_name = "FILE", num_args = 0..=1, require_equals = true,
-          default_missing_value = "/dev/stderr")]
+          default_missing_value = STDERR)]
     pub trace: Option<PathBuf>,
 
     /// Print instructions retired, by class, and host time, to standard error at the end.
@@ -201,7 +223,8 @@ pub struct Vlens(pub Vec<u32>);
 /// Which world the program lives in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Mode {
-    /// Bare if the ELF has a `tohost` symbol, user otherwise.
+    /// Bare if the ELF has a `tohost` symbol, all of it is at 0x80000000 or above, and nothing in it asks for
+    /// Linux (an interpreter, an ABI note); user otherwise.
     Auto,
     /// A Linux process.
     User,
@@ -213,9 +236,22 @@ impl Mode {
     /// Whether this program runs on bare metal.
     pub fn is_bare(self, image: &Image) -> bool {
         match self {
-            Mode::Auto => image.has_tohost(),
+            Mode::Auto => image.looks_bare(),
             Mode::Bare => true,
             Mode::User => false,
+        }
+    }
+
+    /// What to try if the program does not run in the mode that was guessed for it.
+    pub fn doubt(self, image: &Image) -> Option<&'static str> {
+        match (self, image.has_tohost(), image.looks_bare()) {
+            (Mode::Auto, true, true) => {
+                Some("it was taken for a bare-metal program; if it is a Linux one, use --mode user")
+            }
+            (Mode::Auto, true, false) => {
+                Some("it was taken for a Linux program; if it is a bare-metal one, use --mode bare")
+            }
+            _ => None,
         }
     }
 }
@@ -272,6 +308,21 @@ pub fn check_vlen(isa: &Isa, vlen: u32) -> Result<(), String> {
     Ok(())
 }
 
+fn parse_vlen(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "a power of two from 128 to 65536; from 32 with a Zve* --isa".to_owned())
+}
+
+fn parse_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a whole number from 0 to {}", u64::MAX))
+}
+
+fn parse_assignment(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((name, _)) if !name.is_empty() => Ok(text.to_owned()),
+        _ => Err("write NAME=VALUE, e.g. HOME=/".to_owned()),
+    }
+}
+
 fn parse_vlens(text: &str) -> Result<Vlens, String> {
     let words = text.split(',').filter(|word| !word.is_empty());
     let vlens: Result<_, _> = words.map(str::parse).collect();
@@ -284,12 +335,12 @@ fn parse_isa(text: &str) -> Result<Isa, String> {
 
 /// A number with a decimal suffix.
 pub fn parse_count(text: &str) -> Result<u64, String> {
-    parse_suffixed(text, 1000).ok_or_else(|| format!("{text:?} is not a count; try 5000000 or 5M"))
+    parse_suffixed(text, 1000).ok_or_else(|| "a count: try 5000000 or 5M".into())
 }
 
 /// A number of bytes with a binary suffix.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    let size = parse_suffixed(text, 1024).ok_or_else(|| format!("{text:?} is not a size; try 512M or 4G"))?;
+    let size = parse_suffixed(text, 1024).ok_or("a number of bytes: try 512M or 4G")?;
     // A terabyte of address space is what a 47-bit host can give without harm to itself.
     if size > 1 << 40 { Err("at most 1T".into()) } else { Ok(size) }
 }
@@ -308,7 +359,7 @@ fn parse_suffixed(text: &str, unit: u64) -> Option<u64> {
 fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s.is_finite() && s < 1e9 => Ok(s),
-        _ => Err(format!("{text:?} is not a positive number of seconds")),
+        _ => Err("a positive number of seconds: try 10 or 0.5".into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! QEMU's dress: `qemu-riscv64`'s own options, as people use them.
+//! `qemu-riscv64`'s own options, as people use them.
 
 use crate::options::{check_vlen, parse_count};
 use rvv_isa::{Ext, Isa};
@@ -32,10 +32,12 @@ pub struct QemuOptions {
 
 const HELP: &str = "\
 usage: qemu-riscv64 [options] program [arguments...]
-rvvsim in QEMU's dress. The options of QEMU it knows:
+rvvsim with QEMU's command line. As under QEMU there is no sandbox: the guest sees all of the host's files and
+variables, with the rights of whoever runs it. Plain rvvsim shows it stdio only. The options of QEMU that are known:
   -cpu MODEL[,PROP=VALUE...]  rv64, max, rva22u64, rva23u64, rv64i; v=true, vlen=N, elen=N, zvfh=true, ...
                               rvv_ta_all_1s, rvv_ma_all_1s, rvv_vl_half_avl, rvv_vsetvl_x0_vill
-  -L PATH                     where the dynamic loader and its libraries are
+  -L PATH                     where the dynamic loader and its libraries are; the guest's absolute paths are looked
+                              up there first
   -E VAR=VALUE, -U VAR        set or unset a variable of the guest
   -0 ARGV0                    the guest's argv[0]
   -strace                     log system calls

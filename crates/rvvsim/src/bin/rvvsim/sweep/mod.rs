@@ -6,13 +6,14 @@ mod seen;
 mod show;
 
 use super::options::Mode;
+use super::say;
 use plan::{Choice, plan};
 use rvvsim::Config;
 use rvvsim::elf::Image;
 use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
 use seen::{OUTPUT_LIMIT, Remarks, Seen};
 use std::ffi::OsString;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -84,12 +85,14 @@ impl Sweep {
             Ok(result) => {
                 let verdicts = judge::judge(&result.plan, &result.shown);
                 let text = if self.json { result.json(&verdicts) } else { result.text(&verdicts) };
-                // Nobody is there to be told that nobody is there.
-                let _ = std::io::stdout().write_all(text.as_bytes());
+                if let Err(message) = say::print(&text) {
+                    say::note(&format!("rvvsim: {message}\n"));
+                    return CANNOT_RUN;
+                }
                 if result.distinct.len() == 1 { SAME } else { DIFFERS }
             }
             Err(message) => {
-                eprintln!("rvvsim: {message}");
+                say::note(&format!("rvvsim: {message}\n"));
                 CANNOT_RUN
             }
         }
@@ -120,7 +123,7 @@ impl Sweep {
             return Err(format!("{}: {}", subject.name, first.ending));
         }
         for note in &remarks.notes {
-            eprintln!("rvvsim: {note}");
+            say::note(&format!("rvvsim: {note}\n"));
         }
         // With these it has hung: a loop that never gets to its end because of what vl it gets, say.
         let limit = remarks.instructions.saturating_mul(100).saturating_add(20_000_000);
@@ -157,7 +160,7 @@ impl Sweep {
         });
         let kept = kept.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         if kept.drawn {
-            eprint!("\r\x1b[K");
+            say::note("\r\x1b[K");
         }
         if let Some(message) = kept.error {
             return Err(message);
@@ -212,7 +215,7 @@ impl Kept {
     /// Says how far it is, to somebody who has been waiting.
     fn progress(&mut self, start: Instant, runs: usize) {
         if start.elapsed() > Duration::from_secs(2) && std::io::stderr().is_terminal() {
-            eprint!("\r{} of {runs} runs", self.done);
+            say::note(&format!("\r{} of {runs} runs", self.done));
             self.drawn = true;
         }
     }

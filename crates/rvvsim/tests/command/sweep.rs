@@ -1,75 +1,8 @@
 //! `rvvsim --sweep` tells portable programs from those that rely on what RVV leaves open, axis by axis.
 
+use crate::guest::*;
 use rvv_asm::asm::Asm;
-use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Inst, Op, csr};
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-const TEXT: u64 = 0x1_0000;
-const DATA: u64 = 0x2_0000;
-const BARE_TEXT: u64 = 0x8000_0000;
-const TOHOST: u64 = 0x8000_1000;
-
-const T0: u8 = 5;
-const T1: u8 = 6;
-const T2: u8 = 7;
-const A0: u8 = 10;
-const A1: u8 = 11;
-const A2: u8 = 12;
-const A3: u8 = 13;
-const A4: u8 = 14;
-const A7: u8 = 17;
-
-const E32_M1_TA_MA: i32 = 0xd0;
-const E32_M8_TA_MA: i32 = 0xd3;
-
-fn vsetvli(a: &mut Asm, rd: u8, avl: u8, vtype: i32) {
-    a.inst(&Inst { rd, rs1: avl, imm: vtype, ..Inst::new(Op::Vsetvli) });
-}
-
-fn vsetivli(a: &mut Asm, avl: u8, vtype: i32) {
-    a.inst(&Inst { rs1: avl, imm: vtype, ..Inst::new(Op::Vsetivli) });
-}
-
-fn vmv_v_i(a: &mut Asm, vd: u8, imm: i32) {
-    a.inst(&Inst { rd: vd, imm, ..Inst::new(Op::from_name("vmv.v.i").unwrap()) });
-}
-
-fn memory(a: &mut Asm, name: &str, vd: u8, base: u8) {
-    a.inst(&Inst { rd: vd, rs1: base, ..Inst::new(Op::from_name(name).unwrap()) });
-}
-
-fn syscall(a: &mut Asm, number: u64) {
-    a.li(A7, number);
-    a.plain(Op::Ecall);
-}
-
-/// Prints the letter that `A4` comes to above 'a', a line end, and exits.
-fn print_and_exit(a: &mut Asm) {
-    a.rri(Op::Addi, A4, A4, i32::from(b'a'));
-    a.li(T0, DATA);
-    a.store(Op::Sb, A4, 0, T0);
-    a.li(T1, u64::from(b'\n'));
-    a.store(Op::Sb, T1, 1, T0);
-    a.li(A0, 1);
-    a.li(A1, DATA);
-    a.li(A2, 2);
-    syscall(a, 64);
-    a.li(A0, 0);
-    syscall(a, 93);
-}
-
-fn linux(body: impl FnOnce(&mut Asm)) -> Vec<u8> {
-    let mut a = Asm::new(TEXT);
-    body(&mut a);
-    print_and_exit(&mut a);
-    let mut elf = ElfWriter::new(TEXT);
-    elf.segment(TEXT, a.finish(), 5).zeros(DATA, 0x1000);
-    elf.finish()
-}
 
 /// Adds one to each of 100 words, strip by strip, and prints how many came to one. `portable` takes the `vl` that
 /// it gets; otherwise each strip is taken to be VLMAX long.
@@ -137,53 +70,6 @@ fn prints_vlenb() -> Vec<u8> {
         a.li(T0, 26);
         a.rrr(Op::Remu, A4, A4, T0);
     })
-}
-
-/// On bare metal: prints 'x' on the console and exits with `vlenb`, or 0.
-fn bare(exits_with_vlenb: bool) -> Vec<u8> {
-    let mut a = Asm::new(BARE_TEXT);
-    a.li(T0, TOHOST);
-    a.li(T1, 0x0101 << 48 | u64::from(b'x'));
-    a.store(Op::Sd, T1, 0, T0);
-    if exits_with_vlenb {
-        a.li(T2, 1 << 9);
-        a.csr(Op::Csrrs, 0, csr::MSTATUS, T2);
-        a.csr(Op::Csrrs, A0, csr::VLENB, 0);
-    }
-    a.rri(Op::Slli, A0, A0, 1);
-    a.rri(Op::Ori, A0, A0, 1);
-    a.store(Op::Sd, A0, 0, T0);
-    let forever = a.label_here();
-    a.jump(forever);
-    let mut elf = ElfWriter::new(BARE_TEXT);
-    elf.segment(BARE_TEXT, a.finish(), 5).zeros(TOHOST, 64).symbol("tohost", TOHOST);
-    elf.finish()
-}
-
-/// A file that goes when it is dropped.
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-/// Exit code, standard output and standard error of `rvvsim` with these options on this program.
-fn rvvsim(name: &str, elf: &[u8], options: &[&str], input: &[u8]) -> (i32, String, String) {
-    static FILES: AtomicUsize = AtomicUsize::new(0);
-    let number = FILES.fetch_add(1, Ordering::Relaxed);
-    let path = std::env::temp_dir().join(format!("rvvsim-sweep-{name}-{}-{number}", std::process::id()));
-    std::fs::write(&path, elf).unwrap();
-    let file = Scratch(path);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rvvsim"));
-    command.args(options).arg(&file.0);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
 /// The words of the table: VLEN, tail, mask, vl.

@@ -1,0 +1,7 @@
+//! The `rvvsim` command, as its users call it.
+
+mod arguments;
+mod guest;
+mod output;
+mod profile;
+mod sweep;
