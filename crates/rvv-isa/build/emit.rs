@@ -219,15 +219,19 @@ pub fn extensions(tables: &Tables) -> String {
     }
     out += "];\n\n";
     let groups = &tables.extension_groups;
-    let _ = writeln!(out, "static GROUPS: [(&str, ExtSet); {}] = [", groups.len());
-    for (name, set) in groups {
-        let closure = (0..tables.extensions.len())
-            .filter(|i| set >> i & 1 == 1)
-            .fold(0, |all, i| all | tables.extensions[i].closure);
-        let _ = writeln!(out, "    (\"{name}\", ExtSet({closure:#x})),");
+    let _ = writeln!(out, "static GROUPS: [(&str, &[&str]); {}] = [", groups.len());
+    for (name, means) in groups {
+        let _ = writeln!(out, "    (\"{name}\", &{means:?}),");
     }
     out += "];\n\n";
-    for (list, names) in [("ACCEPTED", &tables.accepted), ("REFUSED", &tables.refused)] {
+    let _ = writeln!(out, "static NOTED: [(&str, &str); {}] = [", tables.noted.len());
+    for noted in &tables.noted {
+        let _ = writeln!(out, "    ({:?}, {:?}),", noted.name, noted.why);
+    }
+    out += "];\n\n";
+    let lists =
+        [("ACCEPTED", &tables.accepted), ("PRIVILEGED", &tables.privileged), ("REFUSED", &tables.refused)];
+    for (list, names) in lists {
         let names: Vec<_> = names.iter().map(|n| format!("\"{n}\"")).collect();
         let _ = writeln!(out, "static {list}: [&str; {}] = [{}];", names.len(), names.join(", "));
     }

@@ -82,7 +82,17 @@ struct ExtensionFile {
     extension: Vec<ExtensionRow>,
     group: Vec<ExtensionGroup>,
     accepted: Vec<String>,
+    noted: Vec<Noted>,
+    privileged: Vec<String>,
     refused: Vec<String>,
+}
+
+/// A name that changes nothing here.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Noted {
+    pub name: String,
+    pub why: String,
 }
 
 #[derive(Deserialize)]
@@ -169,8 +179,11 @@ pub struct Tables {
     pub insns: Vec<Insn>,
     pub formats: Vec<Format>,
     pub extensions: Vec<Extension>,
-    pub extension_groups: Vec<(String, u128)>,
+    /// Names, and the names they stand for.
+    pub extension_groups: Vec<(String, Vec<String>)>,
     pub accepted: Vec<String>,
+    pub noted: Vec<Noted>,
+    pub privileged: Vec<String>,
     pub refused: Vec<String>,
     pub csrs: Vec<(String, u16)>,
 }
@@ -227,6 +240,30 @@ fn set(index: &BTreeMap<&str, usize>, names: &str) -> u128 {
         .split_whitespace()
         .map(|name| 1u128 << *index.get(name).unwrap_or_else(|| panic!("no extension {name}")))
         .fold(0, |all, bit| all | bit)
+}
+
+/// The groups, with those in them replaced by what they mean. A group may name those above it.
+fn expand_groups(extensions: &[Extension], file: &ExtensionFile) -> Vec<(String, Vec<String>)> {
+    let others = file.accepted.iter().chain(&file.privileged).chain(file.noted.iter().map(|n| &n.name));
+    let known: Vec<&String> = extensions.iter().map(|e| &e.name).chain(others.chain(&file.refused)).collect();
+    for (i, name) in known.iter().enumerate() {
+        assert!(!known[..i].contains(name), "{name} is in two lists of extensions.toml");
+    }
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for group in &file.group {
+        let mut means = Vec::new();
+        for name in group.means.split_whitespace() {
+            match groups.iter().find(|(known, _)| known == name) {
+                Some((_, names)) => means.extend(names.iter().cloned()),
+                None if known.iter().any(|k| *k == name) && !file.refused.iter().any(|r| r == name) => {
+                    means.push(name.to_owned());
+                }
+                None => panic!("{}: no extension {name}", group.name),
+            }
+        }
+        groups.push((group.name.clone(), means));
+    }
+    groups
 }
 
 fn read_csrs(isa: &Path) -> Vec<(String, u16)> {
@@ -303,13 +340,12 @@ pub fn read(isa: &Path) -> Tables {
     }
     check(&insns, &operands);
 
-    let index: BTreeMap<&str, usize> =
-        extensions.iter().enumerate().map(|(i, e)| (e.name.as_str(), i)).collect();
-    let extension_groups =
-        extension_file.group.iter().map(|g| (g.name.clone(), set(&index, &g.means))).collect();
+    let extension_groups = expand_groups(&extensions, &extension_file);
     Tables {
         extension_groups,
         accepted: extension_file.accepted,
+        noted: extension_file.noted,
+        privileged: extension_file.privileged,
         refused: extension_file.refused,
         csrs: read_csrs(isa),
         operands,

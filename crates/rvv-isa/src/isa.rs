@@ -19,19 +19,28 @@ pub struct Requires(pub(crate) &'static [ExtSet]);
 ///
 /// # Names
 ///
-/// [`Isa::parse`] takes `rv64` and a list of extensions as compilers take it, with or without version numbers, or
-/// the profile `rva20u64`, `rva22u64` or `rva23u64` and more extensions behind it. Names of promises that need
-/// nothing executed are accepted and forgotten: zic64b, ziccamoa, ziccamoc, ziccif, zicclsm, ziccrse, za64rs,
-/// za128rs, zkt, zvkt, supm, ssccptr, sscounterenw, sstvala, sstvecd, ssu64xl, svade, svbare, and the letter
-/// u. An extension that is not executed here is refused, since it would be silently missing.
+/// [`Isa::parse`] takes `rv64` and a list of extensions as compilers and other emulators take it, with or without
+/// version numbers, or a profile such as `rva23u64` and more extensions behind it. Names of promises that need
+/// nothing executed are accepted. An extension that is not executed here is refused, since it would be silently
+/// missing; [`Isa::parse_noting`] leaves it to the caller to refuse those that only privileged code can see.
+/// `isa/extensions.toml` lists which name is which.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Isa(ExtSet);
+
+/// Names in a string that change nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Notes {
+    /// Promises without instructions, and why a program cannot rely on each here.
+    pub unkept: Vec<(&'static str, &'static str)>,
+    /// Extensions that are missing and that only privileged code can see.
+    pub privileged: Vec<&'static str>,
+}
 
 /// Why a string names no instruction set.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum IsaError {
     /// The string does not begin as it should.
-    #[error("`{0}` does not begin with rv64i, rv64g or a profile (rva20u64, rva22u64, rva23u64)")]
+    #[error("`{0}` does not begin with rv64i, rv64g or a profile ({names})", names = profiles())]
     Base(String),
     /// There is no such extension.
     #[error("unknown extension `{name}`{}", hint(.nearest))]
@@ -44,6 +53,11 @@ pub enum IsaError {
     /// There is, but it is not executed here.
     #[error("extension `{0}` is not supported")]
     Refused(&'static str),
+}
+
+fn profiles() -> String {
+    let names: Vec<_> = GROUPS.iter().map(|g| g.0).filter(|name| name.len() > 1).collect();
+    names.join(", ")
 }
 
 fn hint(nearest: &[&str]) -> String {
@@ -118,52 +132,81 @@ impl Isa {
     }
 
     /// Reads a string such as `rv64gcv_zvbb`; see the type's documentation for what it may hold.
+    ///
+    /// # Errors
+    /// See [`IsaError`].
     pub fn parse(text: &str) -> Result<Isa, IsaError> {
+        let (isa, notes) = Isa::parse_noting(text)?;
+        match notes.privileged[..] {
+            [] => Ok(isa),
+            [missing, ..] => Err(IsaError::Refused(missing)),
+        }
+    }
+
+    /// As [`Isa::parse`], but does not refuse privileged extensions that are missing: it names them.
+    ///
+    /// # Errors
+    /// See [`IsaError`].
+    pub fn parse_noting(text: &str) -> Result<(Isa, Notes), IsaError> {
         let text = text.trim().to_lowercase();
         let (first, rest) = text.split_once('_').map_or((text.as_str(), ""), |(first, rest)| (first, rest));
         let mut isa = Isa(ExtSet::default());
+        let mut notes = Notes::default();
         if let Some(profile) = group(first) {
-            isa.add(profile);
+            for name in profile {
+                isa.add_name(name, &mut notes)?;
+            }
         } else {
             match first.strip_prefix("rv64") {
-                Some(names) if names.starts_with(['i', 'g', 'e']) => isa.add_names(names)?,
+                Some(names) if names.starts_with(['i', 'g', 'e']) => isa.add_names(names, &mut notes)?,
                 _ => return Err(IsaError::Base(text)),
             }
         }
         for names in rest.split('_').filter(|names| !names.is_empty()) {
-            isa.add_names(names)?;
+            isa.add_names(names, &mut notes)?;
         }
-        Ok(isa)
+        Ok((isa, notes))
     }
 
     /// Adds single letters, then perhaps one longer name: the part of a string between two underscores.
-    fn add_names(&mut self, names: &str) -> Result<(), IsaError> {
+    fn add_names(&mut self, names: &str, notes: &mut Notes) -> Result<(), IsaError> {
         let mut rest = names;
         while let Some(letter) = rest.chars().next() {
-            let name = unversioned(rest);
+            // A name may end in digits, as sv39 does.
+            let name = if is_known(rest) { rest } else { unversioned(rest) };
             let long = name.len() > 1;
-            if long && (letter == 'z' || Ext::from_name(name).is_some() || is_known(name)) {
-                return self.add_name(name);
+            if long && (letter == 'z' || is_known(name)) {
+                return self.add_name(name, notes);
             }
             // What starts like the name of a supervisor or machine-mode extension is not a run of letters.
             if name.len() > 2 && (letter == 's' || letter == 'x') {
-                return self.add_name(name);
+                return self.add_name(name, notes);
             }
             let (letter, tail) = rest.split_at(letter.len_utf8());
-            self.add_name(letter)?;
+            self.add_name(letter, notes)?;
             rest = skip_version(tail);
         }
         Ok(())
     }
 
-    fn add_name(&mut self, name: &str) -> Result<(), IsaError> {
+    fn add_name(&mut self, name: &str, notes: &mut Notes) -> Result<(), IsaError> {
         if let Some(ext) = Ext::from_name(name) {
             self.add(ext.closure());
-        } else if let Some(set) = group(name).filter(|_| name.len() == 1) {
-            self.add(set);
+        } else if let Some(names) = group(name).filter(|_| name.len() == 1) {
+            for name in names {
+                self.add_name(name, notes)?;
+            }
+        } else if let Some(&noted) = NOTED.iter().find(|noted| noted.0 == name) {
+            if !notes.unkept.contains(&noted) {
+                notes.unkept.push(noted);
+            }
+        } else if let Some(missing) = PRIVILEGED.iter().find(|&&p| p == name) {
+            if !notes.privileged.contains(missing) {
+                notes.privileged.push(missing);
+            }
         } else if let Some(refused) = REFUSED.iter().find(|&&r| r == name) {
             return Err(IsaError::Refused(refused));
-        } else if name != "u" && !ACCEPTED.contains(&name) {
+        } else if !ACCEPTED.contains(&name) {
             return Err(IsaError::Unknown { name: name.to_owned(), nearest: nearest(name) });
         }
         Ok(())
@@ -256,12 +299,16 @@ impl fmt::Debug for Isa {
     }
 }
 
-fn group(name: &str) -> Option<ExtSet> {
+fn group(name: &str) -> Option<&'static [&'static str]> {
     GROUPS.iter().find(|g| g.0 == name).map(|g| g.1)
 }
 
+/// Whether any list has the name, those of what is missing included.
 fn is_known(name: &str) -> bool {
-    ACCEPTED.contains(&name) || REFUSED.contains(&name)
+    let lists: [&[&str]; 3] = [&ACCEPTED, &PRIVILEGED, &REFUSED];
+    Ext::from_name(name).is_some()
+        || lists.iter().any(|list| list.contains(&name))
+        || NOTED.iter().any(|noted| noted.0 == name)
 }
 
 /// Drops the version number, `2` or `2p1`, behind the letter that `text` begins with.
@@ -286,7 +333,8 @@ fn unversioned(text: &str) -> &str {
 
 /// The known names that take the fewest edits to get to, if that is few.
 fn nearest(name: &str) -> Vec<&'static str> {
-    let known = EXTENSIONS.iter().map(|e| e.0).chain(ACCEPTED).filter(|known| known.len() > 1);
+    let known =
+        EXTENSIONS.iter().map(|e| e.0).chain(ACCEPTED).chain(PRIVILEGED).filter(|known| known.len() > 1);
     let mut near: Vec<_> =
         known.map(|known| (edits(name, known), known)).filter(|&(edits, _)| edits <= 2).collect();
     near.sort();

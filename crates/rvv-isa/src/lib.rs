@@ -26,7 +26,7 @@ mod vtype;
 
 pub use disasm::DisasmOptions;
 pub use inst::{EncodeError, Inst, decode, encode};
-pub use isa::{Ext, ExtSet, Isa, IsaError, Requires};
+pub use isa::{Ext, ExtSet, Isa, IsaError, Notes, Requires};
 pub use op::{Class, Op, OpInfo};
 pub use operand::{Field, Operand, RegFile};
 pub use reg::{FReg, VReg, XReg};

@@ -96,6 +96,32 @@ fn wrong_values_get_sentences() {
 }
 
 #[test]
+fn isa_strings_of_other_tools_are_taken_and_what_is_missing_is_named() {
+    let elf = linux(|_| {});
+    let with = |elf: &[u8], isa: &str| rvvsim("isa", elf, &["--isa", isa], b"");
+    let silent = (0, "a\n".to_owned(), String::new());
+    assert_eq!(with(&elf, "rv64gcv_zvl256b_ziccid_za64rs_ztso_svade"), silent);
+    let (code, out, err) = with(&elf, "rv64gcvh_zkt_smaia_ssaia");
+    assert_eq!((code, out.as_str()), (0, "a\n"));
+    assert!(err.contains("zkt changes nothing here: timing is not modelled"), "{err}");
+    assert!(err.contains("not to be seen by a user process: h, smaia, ssaia"), "{err}");
+    let (code, _, err) = with(&bare(false), "rv64gcvh_smaia");
+    assert_eq!(code, 126);
+    assert!(err.contains("not supported on bare metal: h, smaia"), "{err}");
+    let (code, _, err) = with(&elf, "rv64gcv_zknd");
+    assert_eq!(code, 127);
+    assert!(err.contains("extension `zknd` is not supported"), "{err}");
+    let (code, _, err) = rvvsim("isa", &elf, &["--isa", "rv64gcv_zvl512b", "--vlen", "256"], b"");
+    assert_eq!(code, 127);
+    assert!(err.contains("zvl512b") && err.contains("--vlen 512 or more"), "{err}");
+    let elf = Scratch(std::env::temp_dir().join(format!("rvvsim-isa-qemu-{}", std::process::id())));
+    std::fs::write(&elf.0, linux(|_| {})).unwrap();
+    let qemu = |cpu: &str| run(command().args(["qemu", "-cpu", cpu]).arg(&elf.0), b"").0;
+    assert_eq!(qemu("rv64,v=true,h=true,svade=off,zkt=true,smaia=false,sv57=on,mmu=true"), 0);
+    assert_eq!(qemu("rv64,zknd=true"), 127);
+}
+
+#[test]
 fn help_leads_on() {
     let (code, _, err) = run(&mut command(), b"");
     assert_eq!(code, 127);

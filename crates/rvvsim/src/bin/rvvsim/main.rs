@@ -10,7 +10,7 @@ mod sweep;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use options::{Mode, Options, Vlens};
+use options::{IsaOption, Mode, Options, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
@@ -116,6 +116,8 @@ struct Job {
     /// `None` for the demo.
     elf: Option<PathBuf>,
     config: Config,
+    /// The string of `--isa`.
+    isa: Option<IsaOption>,
     mode: Mode,
     process: ProcessOptions,
     timeout: Option<Duration>,
@@ -161,6 +163,7 @@ impl Job {
         Ok(Job {
             elf: o.elf.map(find_program),
             config,
+            isa: o.machine.isa,
             mode: o.machine.mode,
             process,
             timeout: o.machine.timeout.map(Duration::from_secs_f64),
@@ -198,6 +201,7 @@ impl Job {
         Ok(Job {
             elf: Some(elf),
             config: o.config,
+            isa: None,
             mode: Mode::User,
             process,
             timeout: None,
@@ -220,11 +224,15 @@ impl Job {
             Ok(image) => image,
             Err(e) => return self.cannot_run(&format!("{name}: {e}")),
         };
+        let bare = self.mode.is_bare(&image);
+        match self.isa.as_ref().map_or(Ok(Vec::new()), |isa| isa.remarks(bare)) {
+            Ok(remarks) => remarks.iter().for_each(|remark| say::note(&format!("rvvsim: {remark}\n"))),
+            Err(message) => return self.cannot_run(&message),
+        }
         if let Some(sweep) = self.sweep {
             let Job { config, mode, process, timeout, .. } = self;
             return sweep.run(Subject { name: &name, image: &image, config, mode, process, timeout });
         }
-        let bare = self.mode.is_bare(&image);
         let machine = if bare {
             Machine::bare(self.config, &image)
         } else {

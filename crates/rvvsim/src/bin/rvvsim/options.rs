@@ -1,7 +1,7 @@
 //! The command line of `rvvsim`.
 
 use clap::{Args, Parser, ValueEnum};
-use rvv_isa::Isa;
+use rvv_isa::{Isa, Notes};
 use rvvsim::Config;
 use rvvsim::config::{Agnostic, VlChoice, VsetvlX0};
 use rvvsim::elf::Image;
@@ -83,10 +83,13 @@ pub struct MachineOptions {
           allow_negative_numbers = true)]
     pub vlen: Option<u32>,
 
-    /// Extensions that exist, e.g. rv64gcv_zvfh_zvl256b or rva22u64. Default: RVA23U64 and all vector
-    /// extensions.
+    /// Extensions that exist, e.g. rv64gcv_zvfh_zvl256b, rva22u64_v, or the isa line of /proc/cpuinfo. Default:
+    /// RVA23U64 and all vector extensions.
+    ///
+    /// What has no instructions is accepted; what changes nothing here is accepted with a note on standard
+    /// error; what is missing is refused.
     #[arg(long, env = "RVVSIM_ISA", value_name = "STRING", value_parser = parse_isa)]
-    pub isa: Option<Isa>,
+    pub isa: Option<IsaOption>,
 
     /// User process or bare metal.
     #[arg(long, env = "RVVSIM_MODE", value_enum, default_value_t = Mode::Auto)]
@@ -216,6 +219,35 @@ pub struct SweepOptions {
     pub json: bool,
 }
 
+/// An instruction set, and what of its string changes nothing.
+#[derive(Clone, Debug)]
+pub struct IsaOption {
+    pub isa: Isa,
+    pub notes: Notes,
+}
+
+impl IsaOption {
+    /// What there is to say about the names that change nothing.
+    ///
+    /// # Errors
+    /// On bare metal, that privileged extensions are missing.
+    pub fn remarks(&self, bare: bool) -> Result<Vec<String>, String> {
+        let mut remarks: Vec<_> = self
+            .notes
+            .unkept
+            .iter()
+            .map(|(name, why)| format!("--isa: {name} changes nothing here: {why}"))
+            .collect();
+        let missing = self.notes.privileged.join(", ");
+        match self.notes.privileged.len() {
+            0 => {}
+            _ if bare => return Err(format!("--isa: not supported on bare metal: {missing}")),
+            _ => remarks.push(format!("--isa: not there, and not to be seen by a user process: {missing}")),
+        }
+        Ok(remarks)
+    }
+}
+
 /// A list of vector lengths; empty for the usual ones.
 #[derive(Clone, Debug)]
 pub struct Vlens(pub Vec<u32>);
@@ -273,7 +305,7 @@ impl MachineOptions {
     /// # Errors
     /// A sentence saying which option is wrong and what would be right.
     pub fn config(&self) -> Result<Config, String> {
-        let isa = self.isa.unwrap_or_else(Isa::rva23u64);
+        let isa = self.isa.as_ref().map_or_else(Isa::rva23u64, |option| option.isa);
         let vlen = match self.vlen {
             Some(vlen) => vlen,
             None => isa.vlen_min().max(if isa.has(rvv_isa::Ext::V) { 128 } else { 32 }),
@@ -302,6 +334,11 @@ impl MachineOptions {
 /// Whether a vector length is one the extensions allow.
 pub fn check_vlen(isa: &Isa, vlen: u32) -> Result<(), String> {
     let least = isa.vlen_min().max(32);
+    if vlen.is_power_of_two() && (32..least).contains(&vlen) {
+        return Err(format!(
+            "the ISA asks for a VLEN of at least {least} (zvl{least}b): use --vlen {least} or more, not {vlen}"
+        ));
+    }
     if !vlen.is_power_of_two() || vlen > 65536 || vlen < least {
         return Err(format!("VLEN must be a power of two from {least} to 65536 with this ISA, not {vlen}"));
     }
@@ -329,8 +366,9 @@ fn parse_vlens(text: &str) -> Result<Vlens, String> {
     vlens.map(Vlens).map_err(|_| format!("{text:?} is not a list of vector lengths; try 128,256,512"))
 }
 
-fn parse_isa(text: &str) -> Result<Isa, String> {
-    Isa::parse(text).map_err(|e| e.to_string())
+fn parse_isa(text: &str) -> Result<IsaOption, String> {
+    let (isa, notes) = Isa::parse_noting(text).map_err(|e| e.to_string())?;
+    Ok(IsaOption { isa, notes })
 }
 
 /// A number with a decimal suffix.

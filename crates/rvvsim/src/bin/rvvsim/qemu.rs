@@ -180,9 +180,11 @@ fn parse_cpu(text: &str, config: &mut Config) -> Result<(), String> {
             "rvv_ma_all_1s" => ones_mask = switch()?,
             "rvv_vl_half_avl" => half = switch()?,
             "rvv_vsetvl_x0_vill" => x0_vill = switch()?,
-            // Parts of the privileged architecture a user process cannot see.
-            "sv39" | "sv48" | "sv57" | "mmu" | "pmp" | "s" | "u" | "h" | "sstc" | "svade" | "svadu"
-            | "svinval" | "svnapot" | "svpbmt" | "sscofpmf" | "smepmp" => drop(switch()?),
+            // Parts of the privileged architecture a user process cannot see, and QEMU's words for some of them.
+            "mmu" | "pmp" | "s" | "u" => drop(switch()?),
+            name if Ext::from_name(name).is_none() && Isa::parse_noting(&format!("rv64i_{name}")).is_ok() => {
+                let _ = switch()?;
+            }
             "g" => config.isa = if switch()? { isa("rv64gc")? } else { config.isa },
             _ => {
                 let ext = Ext::from_name(&name.to_lowercase())
