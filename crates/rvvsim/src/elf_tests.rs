@@ -121,14 +121,12 @@ fn huge_memory_sizes_cost_nothing() {
     assert_eq!(image.span().1, 0x20000 + (1 << 50));
 }
 
-#[test]
-fn no_single_corrupted_byte_or_cut_panics() {
-    let mut file = elf(3, 0x10000, &[text(), data()]);
-    // A section table with a symbol table, to be broken as well.
+/// Gives the file a section table and a symbol table: `main` at `text`, and `tohost` behind it.
+fn add_symbols(file: &mut Vec<u8>, text: u64) {
     let names = file.len();
     file.extend_from_slice(b"\0main\0tohost\0");
     let syms = file.len();
-    for (name, value) in [(0u32, 0u64), (1, 0x10000), (6, 0x20000)] {
+    for (name, value) in [(0u32, 0u64), (1, text), (6, text + 0x10000)] {
         let mut sym = [0u8; 24];
         put(&mut sym, 0, &name.to_le_bytes());
         sym[4] = 0x12;
@@ -145,9 +143,59 @@ fn no_single_corrupted_byte_or_cut_panics() {
         put(&mut sh, 40, &link.to_le_bytes());
         file.extend_from_slice(&sh);
     }
-    put(&mut file, 40, &(shoff as u64).to_le_bytes());
-    put(&mut file, 60, &3u16.to_le_bytes());
+    put(file, 40, &(shoff as u64).to_le_bytes());
+    put(file, 60, &3u16.to_le_bytes());
+}
 
+/// Makes a segment the note that glibc's linking leaves, behind one of another kind.
+fn add_note(file: &mut Vec<u8>, segment: usize) {
+    file.resize(file.len().next_multiple_of(4), 0);
+    let (at, start) = (64 + 56 * segment, file.len() as u64);
+    for (kind, contents) in [(3u32, &[7u8; 3][..]), (1, &[0; 16])] {
+        for word in [4, contents.len() as u32, kind] {
+            file.extend_from_slice(&word.to_le_bytes());
+        }
+        file.extend_from_slice(b"GNU\0");
+        file.extend_from_slice(contents);
+        file.resize(file.len().next_multiple_of(4), 0);
+    }
+    put(file, at, &4u32.to_le_bytes());
+    put(file, at + 8, &start.to_le_bytes());
+    let size = file.len() as u64 - start;
+    put(file, at + 32, &size.to_le_bytes());
+}
+
+#[test]
+fn bare_metal_is_more_than_a_tohost() {
+    let at = |base: u64| [Load { vaddr: base, ..text() }, Load { vaddr: base + 0x10000, ..data() }];
+    let program = |base: u64| {
+        let mut file = elf(2, base, &at(base));
+        add_symbols(&mut file, base);
+        file
+    };
+    let bare = |file: &[u8]| Image::parse(file).unwrap().looks_bare();
+    let high = program(0x8000_0000);
+    assert!(bare(&high));
+    assert!(!bare(&program(0x10000)));
+    assert!(!bare(&elf(2, 0x8000_0000, &at(0x8000_0000))));
+    let mut noted = high.clone();
+    add_note(&mut noted, 1);
+    assert!(!bare(&noted));
+    // Without the note of the ABI, or cut off before it, notes say nothing.
+    let size = 64 + 56 + 32;
+    put(&mut noted, size, &30u64.to_le_bytes());
+    assert!(bare(&noted));
+    let mut linux = high;
+    linux[7] = 3;
+    assert!(!bare(&linux));
+}
+
+#[test]
+fn no_single_corrupted_byte_or_cut_panics() {
+    let note = Load { vaddr: 0x40000, ..data() };
+    let mut file = elf(3, 0x10000, &[text(), note, data()]);
+    add_symbols(&mut file, 0x10000);
+    add_note(&mut file, 1);
     let image = Image::parse(&file[..]).unwrap();
     assert!(image.has_tohost());
     assert_eq!(image.nearest(0x10002), Some(("main".into(), 2)));
@@ -155,7 +203,7 @@ fn no_single_corrupted_byte_or_cut_panics() {
 
     let poke = |file: &[u8]| {
         if let Ok(image) = Image::parse(file) {
-            let _ = (image.has_tohost(), image.nearest(0x10002).is_some(), image.span());
+            let _ = (image.looks_bare(), image.nearest(0x10002).is_some(), image.span());
             for s in &image.segments {
                 let _ = image.contents(s);
             }
