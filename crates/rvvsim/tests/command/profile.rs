@@ -1,5 +1,6 @@
 //! `--profile` says where the instructions went.
 
+use crate::guest::*;
 use std::process::Command;
 
 fn profile(option: &str) -> String {
@@ -40,4 +41,32 @@ fn a_file_called_svg_gets_a_flame_graph() {
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
     assert!(svg.contains("<title>all: ") && svg.contains("<title>0x"), "{svg}");
     assert_eq!(svg.matches("<g>").count(), svg.matches("</g>").count());
+}
+
+#[test]
+fn names_of_cpp_and_rust_are_demangled() {
+    for (symbol, name) in [
+        ("_ZN3foo3barIiEEvT_", "void foo::bar<int>(int)"),
+        ("_RNvCs1234_7mycrate3foo", "mycrate::foo"),
+        ("_ZN1a\u{1b}E", "_ZN1a?E"),
+    ] {
+        let mut a = rvv_asm::asm::Asm::new(TEXT);
+        a.raw(0, 4);
+        let mut elf = rvv_asm::elf_writer::ElfWriter::new(TEXT);
+        elf.segment(TEXT, a.finish(), 5).symbol(symbol, TEXT);
+        let (code, _, err) = rvvsim("names", &elf.finish(), &[], b"");
+        assert_eq!(code, 132);
+        assert!(err.contains(&format!("<{name}>")), "{err}");
+
+        let mut a = rvv_asm::asm::Asm::new(TEXT);
+        // A block that runs to its end, which one with a system call does not.
+        let next = a.label();
+        a.jump(next);
+        a.place(next);
+        print_and_exit(&mut a);
+        let mut elf = rvv_asm::elf_writer::ElfWriter::new(TEXT);
+        elf.segment(TEXT, a.finish(), 5).zeros(DATA, 64).symbol(symbol, TEXT);
+        let (_, _, err) = rvvsim("names", &elf.finish(), &["--profile"], b"");
+        assert!(err.contains(&format!("  {name}\n")) && err.contains(&format!("<{name}>\n")), "{err}");
+    }
 }

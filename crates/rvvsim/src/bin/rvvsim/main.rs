@@ -1,6 +1,7 @@
 //! The `rvvsim` command.
 
 mod flame;
+mod names;
 mod options;
 mod profile;
 mod qemu;

@@ -1,10 +1,11 @@
 //! `--profile`: where the instructions went.
 
 use crate::flame::{self, Frame};
+use crate::names;
 use rvv_isa::DisasmOptions;
 use rvvsim::Machine;
 use rvvsim::elf::Image;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -23,12 +24,23 @@ struct Hot {
 /// The hottest symbols and blocks as text, and all blocks for a file: as a flame graph if its name ends in `.svg`, else
 /// as collapsed stacks, which flame graph tools read, a line `symbol;address instructions` for each.
 pub fn profile(machine: &Machine, image: &Image, file: &Path) -> (String, String) {
+    // A name is demangled once, however many blocks it has.
+    let mut readable: HashMap<String, String> = HashMap::new();
     let mut blocks: Vec<Hot> = machine
         .engine
         .blocks()
         .filter(|(_, runs, _)| *runs > 0)
         .map(|(pc, runs, insts)| {
-            let symbol = image.nearest(pc).map_or_else(|| "?".to_owned(), |(name, _)| name.into_owned());
+            let symbol = match image.nearest(pc) {
+                Some((name, _)) => match readable.get(&*name) {
+                    Some(known) => String::clone(known),
+                    None => {
+                        let text = names::readable(&name).into_owned();
+                        readable.entry(name.into_owned()).or_insert(text).clone()
+                    }
+                },
+                None => "?".to_owned(),
+            };
             let mut listing = String::new();
             for (offset, inst) in insts {
                 let at = pc.wrapping_add(u64::from(*offset));

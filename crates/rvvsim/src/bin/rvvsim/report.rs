@@ -1,5 +1,6 @@
 //! What is said at the end of a run that went wrong, and with `--stats`.
 
+use crate::names::readable;
 use rvv_isa::{DisasmOptions, XReg};
 use rvvsim::elf::Image;
 use rvvsim::{Cause, Hart, Machine, Trap};
@@ -34,8 +35,8 @@ pub fn trap_line(hart: &mut Hart, image: &Image, trap: &Trap) -> String {
 /// An address with the symbol it belongs to.
 fn address(image: &Image, address: u64) -> String {
     match image.nearest(address) {
-        Some((name, 0)) => format!("{address:#018x} <{name}>"),
-        Some((name, offset)) => format!("{address:#018x} <{name}+{offset:#x}>"),
+        Some((name, 0)) => format!("{address:#018x} <{}>", readable(&name)),
+        Some((name, offset)) => format!("{address:#018x} <{}+{offset:#x}>", readable(&name)),
         None => format!("{address:#018x}"),
     }
 }
