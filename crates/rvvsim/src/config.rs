@@ -2,6 +2,7 @@
 
 use rvv_isa::Isa;
 use std::fmt;
+use std::num::NonZeroU32;
 
 /// What happens to agnostic elements. The manual (section "Vector Tail Agnostic and Vector Mask
 /// Agnostic") lets an implementation keep each one or overwrite it with ones, by any pattern.
@@ -86,6 +87,10 @@ pub struct Config {
     pub mask: Agnostic,
     /// The freedom in `vsetvl`.
     pub vl: VlChoice,
+    /// Where `vl` is chosen, it is VLMAX or a multiple of this. `None`: of EGSMAX, the largest element group of
+    /// the instructions there are, as norm:egs_vl_avl asks for. A program that executes none of them cannot tell a
+    /// machine that has them from one that has not, so it may be run with 1.
+    pub vl_multiple: Option<NonZeroU32>,
     /// The reserved `vsetvli x0, x0`.
     pub vsetvl_x0: VsetvlX0,
     /// Does not raise illegal instructions for two things that are reserved and that common hardware runs:
@@ -109,6 +114,7 @@ impl Default for Config {
             tail: Agnostic::default(),
             mask: Agnostic::default(),
             vl: VlChoice::default(),
+            vl_multiple: None,
             vsetvl_x0: VsetvlX0::default(),
             lenient: false,
             misaligned: true,

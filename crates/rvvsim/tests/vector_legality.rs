@@ -307,6 +307,33 @@ fn vl_is_chosen_within_the_rules() {
 }
 
 #[test]
+fn vl_may_be_chosen_freely_where_asked_for() {
+    let one = std::num::NonZeroU32::new(1);
+    let config = Config { vlen: 256, mem: 4096, vl: VlChoice::Half, ..Config::default() };
+    for (vl_multiple, expected, rounded) in [(None, 24, true), (one, 17, false)] {
+        let mut hart = hart(Config { vl_multiple, ..config.clone() });
+        // e16,m2: VLMAX is 32. The default ISA has SM3, whose element groups have eight elements.
+        hart.x[11] = 33;
+        run(&mut hart, &Inst { imm: 0b001_001, ..inst("vsetvli", 5, 0, 11) }).expect("vsetvli");
+        assert_eq!((hart.v.vl, hart.v.vl_rounded), (expected, rounded));
+    }
+}
+
+#[test]
+fn the_element_group_of_an_instruction_is_known() {
+    let group = |name: &str| rvvsim::vector::element_group(Op::from_name(name).expect("an instruction"));
+    for (size, names) in [
+        (1, &["vadd.vv", "vandn.vv", "vclmul.vv", "vbrev8.v", "add", "vsetvli", "vle32.v"][..]),
+        (4, &["vaesem.vv", "vsha2ms.vv", "vghsh.vv", "vsm4r.vs"]),
+        (8, &["vsm3me.vv", "vsm3c.vi"]),
+    ] {
+        for name in names {
+            assert_eq!(group(name), size, "{name}");
+        }
+    }
+}
+
+#[test]
 fn vsetvli_x0_x0_keeps_vl_or_what_is_asked_for() {
     let e8m1 = |inst: Inst| Inst { imm: 0, ..inst };
     let e64m1 = |inst: Inst| Inst { imm: 0b011_000, ..inst };

@@ -7,7 +7,7 @@ use super::{NO_LANES, NO_WORK, Quick, Run, VInst};
 use crate::Hart;
 use crate::config::{Config, VlChoice, VsetvlX0};
 use crate::trap::Exec;
-use rvv_isa::{Ext, Inst, Op, Vtype, csr};
+use rvv_isa::{Ext, Inst, Isa, Op, Vtype, csr};
 
 /// The `vtype` a machine has after it is asked for this one: itself, or `vill` where it is not supported.
 #[must_use]
@@ -95,7 +95,7 @@ fn vsetvli(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 fn vsetivli(hart: &mut Hart, vi: &VInst) -> Exec {
-    let vl = choose_vl(&hart.config, u64::from(vi.inst.rs1), u64::from(vi.vlmax));
+    let vl = choose_vl(hart, u64::from(vi.inst.rs1), u64::from(vi.vlmax));
     set(hart, vi, vi.vtype, vl)
 }
 
@@ -116,14 +116,15 @@ fn set_by_register(hart: &mut Hart, vi: &VInst, vtype: Vtype, vlmax: u32) -> Exe
         }
     } else {
         let avl = if vi.inst.rs1 == 0 { u64::MAX } else { hart.x[vi.inst.rs1] };
-        choose_vl(&hart.config, avl, vlmax)
+        choose_vl(hart, avl, vlmax)
     };
     set(hart, vi, vtype, vl)
 }
 
 /// Manual, section "Constraints on Setting vl". VLMAX is 0 if `vill` will be set.
 #[inline]
-fn choose_vl(config: &Config, avl: u64, vlmax: u64) -> u64 {
+fn choose_vl(hart: &mut Hart, avl: u64, vlmax: u64) -> u64 {
+    let config = &hart.config;
     if avl <= vlmax {
         return avl;
     }
@@ -138,12 +139,25 @@ fn choose_vl(config: &Config, avl: u64, vlmax: u64) -> u64 {
         VlChoice::Random(seed) => least + mix(mix(mix(seed) ^ avl) ^ vlmax) % (vlmax - least + 1),
     };
     // norm:egs_vl_avl: "either VLMAX or a positive integer multiple of EGSMAX".
-    chosen.next_multiple_of(egs_max(config)).min(vlmax)
+    let multiple = config.vl_multiple.map_or_else(|| egs_max(&config.isa), |n| u64::from(n.get()));
+    let rounded = chosen.next_multiple_of(multiple).min(vlmax);
+    hart.v.vl_rounded |= rounded != chosen;
+    rounded
 }
 
-/// The largest element group of any instruction there is.
-fn egs_max(config: &Config) -> u64 {
-    let has = |ext| config.isa.has(ext);
+/// EGSMAX: the largest element group of any instruction of an instruction set, in elements.
+#[must_use]
+pub fn egs_max(isa: &Isa) -> u64 {
+    largest_group(|ext| isa.has(ext))
+}
+
+/// The element group of an instruction: 1 if it works on single elements.
+#[must_use]
+pub fn element_group(op: Op) -> u64 {
+    largest_group(|ext| op.info().requires.alternatives().iter().any(|set| set.contains(ext)))
+}
+
+fn largest_group(has: impl Fn(Ext) -> bool) -> u64 {
     if has(Ext::Zvksh) {
         8
     } else if has(Ext::Zvkned) || has(Ext::Zvknha) || has(Ext::Zvknhb) || has(Ext::Zvkg) || has(Ext::Zvksed) {

@@ -40,7 +40,7 @@ mod reserved;
 mod segment;
 pub(crate) mod simd;
 
-pub use config::{next_vtype, supported};
+pub use config::{egs_max, element_group, next_vtype, supported};
 pub use footprint::{Footprint, footprint};
 pub use policy::Policy;
 pub(crate) use quick::Quick;
@@ -74,6 +74,8 @@ pub struct VectorState {
     pub vxrm: u8,
     /// Fixed-point saturation flag.
     pub vxsat: bool,
+    /// [`Config::vl_multiple`] changed a `vl` that was chosen.
+    pub vl_rounded: bool,
     /// The coins of the random tail policy.
     tail_coins: Coins,
     /// The coins of the random mask policy.
@@ -93,6 +95,7 @@ impl VectorState {
             vstart: 0,
             vxrm: 0,
             vxsat: false,
+            vl_rounded: false,
             tail_coins: Coins::new(config.tail),
             mask_coins: Coins::new(config.mask),
         }

@@ -231,3 +231,113 @@ fn what_cannot_be_run_is_two_and_a_wrong_command_line_is_not() {
         assert_eq!(rvvsim("wrong", &strips(true), wrong, b"").0, 127, "{wrong:?}");
     }
 }
+
+/// Prints the `vl` that an AVL of 17 gets where VLMAX is 16: bytes, VLEN 128. `body` is given it in `A4`.
+fn prints_vl(body: impl FnOnce(&mut Asm)) -> Vec<u8> {
+    linux(|a| {
+        a.li(A1, 17);
+        vsetvli(a, A4, A1, E8_M1_TA_MA);
+        body(a);
+    })
+}
+
+/// Executes SM3 on one element group of eight words.
+fn sm3(a: &mut Asm) {
+    vsetivli(a, 8, E32_M2_TA_MA);
+    let vsm3me = Op::from_name("vsm3me.vv").unwrap();
+    a.inst(&Inst { rd: 8, rs2: 10, rs1: 12, ..Inst::new(vsm3me) });
+}
+
+const E8_M1_TA_MA: i32 = 0xc0;
+const E32_M2_TA_MA: i32 = 0xd1;
+
+#[test]
+fn programs_without_element_groups_get_every_vl() {
+    let elf = prints_vl(|_| {});
+    let (code, text, _) = rvvsim("vl", &elf, &["--sweep=128"], b"");
+    assert_eq!(code, 1, "{text}");
+    assert_eq!(verdicts(&text), ["same", "same", "same", "differs"]);
+    assert!(text.contains("vl: all from AVL/2 to VLMAX may be chosen"), "{text}");
+    // 16 is q, 9 is j.
+    assert_eq!(reproduce(&text, &elf), ["q\n0", "j\n0"]);
+    let (code, text, _) = rvvsim("vl", &elf, &["--sweep=128", "--vl-multiple", "4"], b"");
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("multiples of 4 may be chosen, as --vl-multiple says"), "{text}");
+    assert_eq!(reproduce(&text, &elf)[1], "m\n0");
+    // A plain run is bound to what the ISA says, and says so.
+    let (_, out, err) = rvvsim("vl", &elf, &["--vl", "half"], b"");
+    assert_eq!(out, "q\n");
+    assert!(err.contains("--vl half was bound to multiples of 8 (norm:egs_vl_avl)"), "{err}");
+    let free = rvvsim("vl", &elf, &["--vl", "half", "--vl-multiple", "1"], b"");
+    assert_eq!(free, (0, "j\n".into(), String::new()));
+    let without = rvvsim("vl", &elf, &["--vl", "half", "--isa", "rv64gcv"], b"");
+    assert_eq!(without, (0, "j\n".into(), String::new()));
+}
+
+#[test]
+fn programs_with_element_groups_get_multiples() {
+    let elf = prints_vl(sm3);
+    let (code, text, _) = rvvsim("groups", &elf, &["--sweep=128"], b"");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("vl: VLMAX and multiples of 8 may be chosen: vsm3me.vv was executed"), "{text}");
+    // Executed only where vl is none that a machine with SM3 may choose: never.
+    let elf = prints_vl(|a| {
+        let usual = a.label();
+        a.li(T0, 16);
+        a.branch(Op::Beq, A4, T0, usual);
+        sm3(a);
+        a.place(usual);
+    });
+    let (code, text, _) = rvvsim("groups", &elf, &["--sweep=128", "--json"], b"");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("\"vl_multiple\":8"), "{text}");
+}
+
+#[test]
+fn a_program_that_fails_everywhere_is_broken() {
+    let illegal = linux(|a| a.raw(0, 4));
+    let (code, text, _) = rvvsim("dies", &illegal, &["--sweep=128,256"], b"");
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("fails everywhere; every run ended so: SIGILL: illegal instruction"), "{text}");
+    let status = |status: u64| {
+        linux(|a| {
+            a.li(A0, status);
+            syscall(a, 93);
+        })
+    };
+    let (code, text, _) = rvvsim("one", &status(1), &["--sweep=128", "--json"], b"");
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("\"failed\":true") && text.contains("\"ending\":\"exit status 1\""), "{text}");
+    assert_eq!(rvvsim("zero", &status(0), &["--sweep=128"], b"").0, 0);
+    // It dies at another place with each VLEN, but it does die.
+    let elf = linux(|a| {
+        a.csr(Op::Csrrs, A4, csr::VLENB, 0);
+        a.li(T0, DATA);
+        a.store(Op::Sb, A4, 0, T0);
+        a.li(A0, 1);
+        a.li(A1, DATA);
+        a.li(A2, 1);
+        syscall(a, 64);
+        a.raw(0, 4);
+    });
+    assert_eq!(rvvsim("dies", &elf, &["--sweep=128,256"], b"").0, 3);
+}
+
+#[test]
+fn what_is_to_be_ignored_is() {
+    let elf = prints_vlenb();
+    // It prints b, c, e...: letters that say how long a register is.
+    let (code, text, _) = rvvsim("ignore", &elf, &["--sweep", "--ignore", "[x-z]", "--ignore=^[a-w]$"], b"");
+    assert_eq!(code, 0, "{text}");
+    let (code, text, _) =
+        rvvsim("ignore", &elf, &["--sweep=128,256", "--ignore", "b", "--compare=output"], b"");
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("    128  (nothing more)\n    256  c\n"), "{text}");
+    assert!(text.contains("--vlen 256 --seed 0\n") && !text.contains("--ignore"), "{text}");
+    reproduce(&text, &elf);
+    let (code, text, _) = rvvsim("status", &elf, &["--sweep", "--compare", "status"], b"");
+    assert_eq!(code, 0, "{text}");
+    for wrong in [&["--sweep", "--ignore", "("][..], &["--ignore", "a"], &["--sweep", "--compare", "x"]] {
+        assert_eq!(rvvsim("wrong", &elf, wrong, b"").0, 127, "{wrong:?}");
+    }
+}

@@ -17,6 +17,7 @@ use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
 use rvvsim::hart::Environment;
 use rvvsim::linux::{Grant, ProcessOptions};
+use rvvsim::vector::egs_max;
 use rvvsim::{Config, Machine, Outcome};
 use std::ffi::OsString;
 use std::fs::File;
@@ -139,7 +140,11 @@ impl Job {
         }
         let config = o.machine.config()?;
         let sweep = match o.sweep.sweep {
-            Some(Vlens(vlens)) => Some(new_sweep(&config, vlens, o.sweep.json)?),
+            Some(Vlens(vlens)) => {
+                let vlens = sweep_vlens(&config, vlens)?;
+                let (ignore, compare, json) = (o.sweep.ignore, o.sweep.compare, o.sweep.json);
+                Some(Sweep { vlens, ignore, compare, json, words: std::env::args_os().collect() })
+            }
             None => None,
         };
         let program = o.elf.clone().unwrap_or_else(|| "demo".into());
@@ -274,6 +279,15 @@ impl Job {
         if let Some(doubt) = self.mode.doubt(&image).filter(|_| failed) {
             say::note(&format!("rvvsim: {doubt}\n"));
         }
+        if machine.hart.v.vl_rounded {
+            let config = &machine.hart.config;
+            let n = config.vl_multiple.map_or_else(|| egs_max(&config.isa), |n| n.get().into());
+            say::note(&format!(
+                "rvvsim: --vl {} was bound to multiples of {n} (norm:egs_vl_avl); --vl-multiple 1 is the whole \
+                 freedom, for programs without element-group instructions\n",
+                config.vl
+            ));
+        }
         if self.stats {
             say::note(&report::statistics(&machine, time));
         }
@@ -295,8 +309,8 @@ impl Job {
     }
 }
 
-/// The sweep of `--sweep`.
-fn new_sweep(config: &Config, mut vlens: Vec<u32>, json: bool) -> Result<Sweep, String> {
+/// The vector lengths of `--sweep`, in order.
+fn sweep_vlens(config: &Config, mut vlens: Vec<u32>) -> Result<Vec<u32>, String> {
     if vlens.is_empty() {
         vlens.extend(USUAL_VLENS.iter().filter(|vlen| options::check_vlen(&config.isa, **vlen).is_ok()));
     }
@@ -305,7 +319,7 @@ fn new_sweep(config: &Config, mut vlens: Vec<u32>, json: bool) -> Result<Sweep, 
     }
     vlens.sort_unstable();
     vlens.dedup();
-    Ok(Sweep { vlens, json, words: std::env::args_os().collect() })
+    Ok(vlens)
 }
 
 fn cannot_run(message: &str) -> u8 {

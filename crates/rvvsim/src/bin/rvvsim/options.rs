@@ -1,11 +1,13 @@
 //! The command line of `rvvsim`.
 
 use clap::{Args, Parser, ValueEnum};
+use regex::bytes::{Regex, RegexBuilder};
 use rvv_isa::{Isa, Notes};
 use rvvsim::Config;
 use rvvsim::config::{Agnostic, VlChoice, VsetvlX0};
 use rvvsim::elf::Image;
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// The path that means standard error.
@@ -120,9 +122,21 @@ pub struct MachineOptions {
           value_parser = parse_agnostic)]
     pub mask: Agnostic,
 
-    /// The vl that vsetvl returns for VLMAX < AVL < 2*VLMAX: max, half (ceil(AVL/2)), random:SEED.
+    /// The vl that vsetvl returns for VLMAX < AVL < 2*VLMAX: max, half (ceil(AVL/2)), random:SEED. See
+    /// --vl-multiple.
     #[arg(long, env = "RVVSIM_VL", value_name = "CHOICE", default_value = "max", value_parser = parse_vl)]
     pub vl: VlChoice,
+
+    /// The vl that --vl chooses is VLMAX or a multiple of this. [default: 8 with the default ISA]
+    ///
+    /// On a machine with element-group instructions vl must be a multiple of their largest group
+    /// (norm:egs_vl_avl): 8 with Zvksh, 4 with Zvkned, Zvknh, Zvkg or Zvksed, else 1. That is the default, and a
+    /// note is written to standard error if it made a vl another than --vl asked for. A program that executes none
+    /// of these instructions may be run with 1: it then sees what it would on a machine without them. --sweep
+    /// finds out by itself.
+    #[arg(long, env = "RVVSIM_VL_MULTIPLE", value_name = "N", value_parser = parse_multiple,
+          allow_negative_numbers = true)]
+    pub vl_multiple: Option<NonZeroU32>,
 
     /// What the reserved `vsetvli x0, x0` that changes VLMAX does.
     #[arg(long, env = "RVVSIM_VSETVL_X0", value_enum, default_value_t = X0::Vill)]
@@ -208,15 +222,39 @@ pub struct SweepOptions {
     /// difference is shown with the commands that reproduce it. Standard input is read once, to its end,
     /// and given to every run; getrandom is seeded and clocks count instructions. --max-insns and --timeout
     /// are for each run; without --max-insns a run may take a hundred times the instructions of the first.
-    /// Exit code: 0 the output is always the same, 1 it is not, 2 the program cannot be run.
+    ///
+    /// Exit code: 0 the output is always the same, 1 it is not, 2 the program cannot be run or the result not be
+    /// written, 3 the program fails everywhere: each run was ended by a signal or a trap, or all ended with the
+    /// same status other than 0.
     #[arg(long, env = "RVVSIM_SWEEP", value_name = "VLEN,...", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_parser = parse_vlens,
           conflicts_with_all = ["vlen", "tail", "mask", "vl", "trace", "stats", "profile", "strace"])]
     pub sweep: Option<Vlens>,
 
+    /// Text that --sweep leaves out before it compares: matches of this regular expression in a line, and lines
+    /// of which nothing is left. Repeatable.
+    ///
+    /// For example '\(\d+ ms\)', for a test runner that prints times. Lines of more than 8 KiB are compared as they
+    /// are.
+    #[arg(long, env = "RVVSIM_IGNORE", value_name = "REGEX", requires = "sweep", value_parser = parse_regex)]
+    pub ignore: Vec<Regex>,
+
+    /// What --sweep compares.
+    #[arg(long, env = "RVVSIM_COMPARE", value_enum, requires = "sweep", default_value_t = Compare::Output)]
+    pub compare: Compare,
+
     /// Print the result of --sweep as JSON.
     #[arg(long, env = "RVVSIM_JSON", requires = "sweep")]
     pub json: bool,
+}
+
+/// What must be the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Compare {
+    /// Standard output, standard error, and the exit status or signal.
+    Output,
+    /// The exit status or signal only.
+    Status,
 }
 
 /// An instruction set, and what of its string changes nothing.
@@ -319,6 +357,7 @@ impl MachineOptions {
             tail: self.tail,
             mask: self.mask,
             vl: self.vl,
+            vl_multiple: self.vl_multiple,
             vsetvl_x0: match self.vsetvl_x0 {
                 X0::Vill => VsetvlX0::Vill,
                 X0::Keep => VsetvlX0::Keep,
@@ -347,6 +386,18 @@ pub fn check_vlen(isa: &Isa, vlen: u32) -> Result<(), String> {
 
 fn parse_vlen(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| "a power of two from 128 to 65536; from 32 with a Zve* --isa".to_owned())
+}
+
+fn parse_multiple(text: &str) -> Result<NonZeroU32, String> {
+    let power = |n: &NonZeroU32| n.is_power_of_two() && n.get() <= 65536;
+    text.parse()
+        .ok()
+        .filter(power)
+        .ok_or_else(|| "a power of two: 1, 4 or 8 are those that machines have".to_owned())
+}
+
+fn parse_regex(text: &str) -> Result<Regex, String> {
+    RegexBuilder::new(text).size_limit(1 << 20).build().map_err(|e| e.to_string())
 }
 
 fn parse_number(text: &str) -> Result<u64, String> {

@@ -5,15 +5,18 @@ mod plan;
 mod seen;
 mod show;
 
-use super::options::Mode;
+use super::options::{Compare, Mode};
 use super::say;
 use plan::{Choice, plan};
+use regex::bytes::Regex;
 use rvvsim::Config;
 use rvvsim::elf::Image;
 use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
-use seen::{OUTPUT_LIMIT, Remarks, Seen};
+use rvvsim::vector::egs_max;
+use seen::{Group, OUTPUT_LIMIT, Remarks, Seen};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
+use std::num::NonZeroU32;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -24,6 +27,7 @@ pub use plan::USUAL_VLENS;
 const SAME: u8 = 0;
 const DIFFERS: u8 = 1;
 pub const CANNOT_RUN: u8 = 2;
+const FAILS: u8 = 3;
 
 /// Standard input is kept in memory, once for each run in flight.
 const INPUT_LIMIT: u64 = 256 << 20;
@@ -34,6 +38,10 @@ const KEPT_LIMIT: usize = 512 << 20;
 pub struct Sweep {
     /// The vector lengths; the first is the baseline's.
     pub vlens: Vec<u32>,
+    /// Text that does not count.
+    pub ignore: Vec<Regex>,
+    /// What does.
+    pub compare: Compare,
     /// JSON instead of text.
     pub json: bool,
     /// The command line, to say how a difference is reproduced.
@@ -72,6 +80,13 @@ struct Result<'a> {
     why: Vec<Option<String>>,
     /// Which runs came to no end of their own.
     stopped: Vec<bool>,
+    /// Which runs a signal or a trap ended.
+    died: Vec<bool>,
+    /// The largest element group that any run met, which binds the choice of `vl`.
+    group: Group,
+    /// What the choice of `vl` was bound to, and what it would be without a word.
+    multiple: u32,
+    usual_multiple: u32,
     /// The instructions that a run may take, if the user did not say.
     limit: Option<u64>,
     distinct: Vec<Seen>,
@@ -89,7 +104,11 @@ impl Sweep {
                     say::note(&format!("rvvsim: {message}\n"));
                     return CANNOT_RUN;
                 }
-                if result.distinct.len() == 1 { SAME } else { DIFFERS }
+                match result.distinct.len() {
+                    _ if result.fails_everywhere() => FAILS,
+                    1 => SAME,
+                    _ => DIFFERS,
+                }
             }
             Err(message) => {
                 say::note(&format!("rvvsim: {message}\n"));
@@ -111,14 +130,17 @@ impl Sweep {
         process.output_limit = OUTPUT_LIMIT;
         process.clock = Clock::Counted;
         let plan = plan(&self.vlens);
-        let run = |choice: &Choice, max_insns: Option<u64>| {
-            let config = Config { max_insns, ..choice.config(&subject.config) };
+        let given = subject.config.vl_multiple;
+        let run = |choice: &Choice, max_insns: Option<u64>, multiple: u32| {
+            let vl_multiple = given.or(NonZeroU32::new(multiple));
+            let config = Config { max_insns, vl_multiple, ..choice.config(&subject.config) };
             let deadline = subject.timeout.map(|t| Instant::now() + t);
-            seen::run(subject.image, bare, config, subject.process.clone(), deadline)
-                .map_err(|e| format!("{}: {e}", subject.name))
+            let ran = seen::run(subject.image, bare, config, subject.process.clone(), deadline);
+            let (seen, remarks) = ran.map_err(|e| format!("{}: {e}", subject.name))?;
+            Ok((seen.compared(self.compare, &self.ignore), remarks))
         };
 
-        let (first, remarks) = run(&plan[0], subject.config.max_insns)?;
+        let (first, remarks) = run(&plan[0], subject.config.max_insns, 1)?;
         if remarks.stopped {
             return Err(format!("{}: {}", subject.name, first.ending));
         }
@@ -128,7 +150,7 @@ impl Sweep {
         // With these it has hung: a loop that never gets to its end because of what vl it gets, say.
         let limit = remarks.instructions.saturating_mul(100).saturating_add(20_000_000);
         let most = Some(subject.config.max_insns.unwrap_or(limit));
-        let (again, _) = run(&plan[0], most)?;
+        let (again, _): (Seen, Remarks) = run(&plan[0], most, 1)?;
         if let Some(d) = first.differences(&again).first() {
             return Err(format!(
                 "{}: two runs alike do not show the same, so there is nothing to compare ({}: {} and {})",
@@ -139,6 +161,53 @@ impl Sweep {
         // Guests that write files would get into each other's way.
         let writes = subject.process.host_fs || subject.process.dirs.iter().any(|d| d.writable);
         let threads = if writes { 1 } else { std::thread::available_parallelism().map_or(1, Into::into) };
+        // A program that executes no element-group instruction cannot tell whether there are any: it gets every vl
+        // that a machine without them may choose. Where a run of the plan meets a larger group than those before,
+        // its vl may have been none that the instruction takes, so all of the plan is run again.
+        let mut group = remarks.group;
+        let kept = loop {
+            let kept = self.run_plan(&plan, (first.clone(), remarks.clone()), threads, start, |choice| {
+                run(choice, most, group.size)
+            })?;
+            if kept.group.size <= group.size {
+                break kept;
+            }
+            group = kept.group;
+        };
+        let Kept { shown, why, stopped, died, distinct, .. } = kept;
+        let (sweep, name, time) = (self, subject.name, start.elapsed());
+        let limit = subject.config.max_insns.is_none().then_some(limit);
+        let multiple = given.map_or(group.size, NonZeroU32::get);
+        let usual_multiple = given.map_or_else(|| egs_max(&subject.config.isa) as u32, NonZeroU32::get);
+        Ok(Result {
+            sweep,
+            name,
+            bare,
+            fed,
+            seed,
+            plan,
+            shown,
+            why,
+            stopped,
+            died,
+            group,
+            multiple,
+            usual_multiple,
+            limit,
+            distinct,
+            time,
+        })
+    }
+
+    /// Makes all runs of a plan but the first, which was made.
+    fn run_plan(
+        &self,
+        plan: &[Choice],
+        (first, remarks): (Seen, Remarks),
+        threads: usize,
+        start: Instant,
+        run: impl Fn(&Choice) -> std::result::Result<(Seen, Remarks), String> + Sync,
+    ) -> std::result::Result<Kept, String> {
         let kept = Mutex::new(Kept::new(first, remarks, plan.len()));
         let (next, failed) = (AtomicUsize::new(1), AtomicBool::new(false));
         std::thread::scope(|scope| {
@@ -147,7 +216,7 @@ impl Sweep {
                     while !failed.load(Ordering::Relaxed) {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         let Some(choice) = plan.get(at) else { break };
-                        let ran = run(choice, most);
+                        let ran = run(choice);
                         let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                         if let Err(message) = ran.and_then(|(seen, remarks)| kept.keep(at, seen, remarks)) {
                             kept.error.get_or_insert(message);
@@ -162,13 +231,19 @@ impl Sweep {
         if kept.drawn {
             say::note("\r\x1b[K");
         }
-        if let Some(message) = kept.error {
-            return Err(message);
+        match kept.error {
+            Some(message) => Err(message),
+            None => Ok(kept),
         }
-        let Kept { shown, why, stopped, distinct, .. } = kept;
-        let (sweep, name, time) = (self, subject.name, start.elapsed());
-        let limit = subject.config.max_insns.is_none().then_some(limit);
-        Ok(Result { sweep, name, bare, fed, seed, plan, shown, why, stopped, limit, distinct, time })
+    }
+}
+
+impl Result<'_> {
+    /// Whether no run did what it should: signals and traps ended all, or the same failure.
+    fn fails_everywhere(&self) -> bool {
+        let ending = &self.distinct[0].ending;
+        let all_alike = self.distinct.iter().all(|seen| seen.ending == *ending);
+        self.died.iter().all(|&died| died) || all_alike && ending != "exit status 0"
     }
 }
 
@@ -177,6 +252,8 @@ struct Kept {
     shown: Vec<usize>,
     why: Vec<Option<String>>,
     stopped: Vec<bool>,
+    died: Vec<bool>,
+    group: Group,
     distinct: Vec<Seen>,
     bytes: usize,
     done: usize,
@@ -190,14 +267,18 @@ impl Kept {
         why[0] = remarks.why;
         let bytes = first.stdout.len() + first.stderr.len();
         let distinct = vec![first];
-        let (shown, stopped) = (vec![0; runs], vec![false; runs]);
-        Kept { shown, why, stopped, distinct, bytes, done: 1, drawn: false, error: None }
+        let (shown, stopped, mut died) = (vec![0; runs], vec![false; runs], vec![false; runs]);
+        died[0] = remarks.died;
+        let group = remarks.group;
+        Kept { shown, why, stopped, died, group, distinct, bytes, done: 1, drawn: false, error: None }
     }
 
     fn keep(&mut self, at: usize, seen: Seen, remarks: Remarks) -> std::result::Result<(), String> {
         self.done += 1;
         self.why[at] = remarks.why;
         self.stopped[at] = remarks.stopped;
+        self.died[at] = remarks.died;
+        self.group = self.group.max(remarks.group);
         self.shown[at] = match self.distinct.iter().position(|d| *d == seen) {
             Some(same) => same,
             None => {

@@ -1,12 +1,18 @@
 //! What one run shows, and where two runs show different things.
 
+use super::super::options::Compare;
 use super::super::report;
+use regex::bytes::Regex;
 use rvvsim::elf::Image;
 use rvvsim::hart::Environment;
 use rvvsim::linux::ProcessOptions;
 use rvvsim::machine::LoadError;
+use rvvsim::vector::element_group;
 use rvvsim::{Config, Machine, Outcome};
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::{Result, Write};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -25,15 +31,34 @@ pub struct Seen {
 }
 
 /// What else there is to say of a run.
+#[derive(Clone)]
 pub struct Remarks {
     /// Why it ended, if that is worth telling: the trap.
     pub why: Option<String>,
     /// It came to no end of its own: a limit, or something unsupported.
     pub stopped: bool,
+    /// A signal or a trap ended it.
+    pub died: bool,
+    /// The largest element group of the instructions that it met.
+    pub group: Group,
     /// Instructions retired.
     pub instructions: u64,
     /// What the guest asked for in vain.
     pub notes: Vec<String>,
+}
+
+/// A size of element groups, and an instruction that has it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Group {
+    /// In elements; 1 is no group.
+    pub size: u32,
+    /// Its mnemonic.
+    pub of: &'static str,
+}
+
+impl Group {
+    /// That of instructions on single elements.
+    pub const NONE: Group = Group { size: 1, of: "" };
 }
 
 /// Runs the program once.
@@ -50,6 +75,17 @@ pub fn run(
     if let Environment::Bare(platform) = &mut machine.hart.env {
         platform.set_console(Box::new(console.clone()));
     }
+    // All instructions of a block that is decoded are about to execute, but for traps.
+    let group = Rc::new(Cell::new(Group::NONE));
+    let met = Rc::clone(&group);
+    machine.engine.observe(move |_, insts| {
+        for (_, inst) in insts {
+            let size = element_group(inst.op) as u32;
+            if size > met.get().size {
+                met.set(Group { size, of: inst.op.name() });
+            }
+        }
+    });
     let outcome = machine.run(deadline);
     let (stdout, stderr, notes) = match &mut machine.process {
         Some(process) => {
@@ -59,6 +95,7 @@ pub fn run(
         }
         None => (console.take(), Vec::new(), Vec::new()),
     };
+    let died = matches!(outcome, Outcome::Signaled { .. } | Outcome::Stuck(_));
     let (ending, trap, stopped) = match outcome {
         _ if stdout.len().max(stderr.len()) >= OUTPUT_LIMIT => {
             (format!("more than {} MiB of output", OUTPUT_LIMIT >> 20), None, true)
@@ -72,7 +109,10 @@ pub fn run(
     };
     let why = trap.map(|trap| report::trap_line(&mut machine.hart, image, &trap));
     let instructions = machine.hart.instret;
-    Ok((Seen { ending, stdout, stderr }, Remarks { why, stopped, instructions, notes }))
+    Ok((
+        Seen { ending, stdout, stderr },
+        Remarks { why, stopped, died, group: group.get(), instructions, notes },
+    ))
 }
 
 /// The console of bare metal, kept.
@@ -109,7 +149,45 @@ pub struct Difference {
     pub other: String,
 }
 
+/// The longest line in which text to be left out is looked for: a search may take quadratic time.
+const LONGEST_LINE: usize = 8 << 10;
+
+/// Leaves out what matches, and lines of which nothing is left.
+fn without(ignore: &[Regex], text: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|&c| c == b'\n') {
+        let (mut rest, end) = match line {
+            [rest @ .., b'\n'] => (Cow::Borrowed(rest), &b"\n"[..]),
+            rest => (Cow::Borrowed(rest), &b""[..]),
+        };
+        if line.len() <= LONGEST_LINE {
+            for regex in ignore {
+                if let Cow::Owned(left) = regex.replace_all(&rest, &b""[..]) {
+                    rest = Cow::Owned(left);
+                }
+            }
+        }
+        let all_matched = matches!(&rest, Cow::Owned(left) if left.is_empty());
+        if !all_matched {
+            kept.extend_from_slice(&rest);
+            kept.extend_from_slice(end);
+        }
+    }
+    kept
+}
+
 impl Seen {
+    /// What is left to compare.
+    pub fn compared(mut self, compare: Compare, ignore: &[Regex]) -> Seen {
+        if compare == Compare::Status {
+            return Seen { stdout: Vec::new(), stderr: Vec::new(), ..self };
+        }
+        if !ignore.is_empty() {
+            (self.stdout, self.stderr) = (without(ignore, &self.stdout), without(ignore, &self.stderr));
+        }
+        self
+    }
+
     /// The first difference of each stream, and of the ending.
     pub fn differences(&self, other: &Seen) -> Vec<Difference> {
         let streams = [("stdout", &self.stdout, &other.stdout), ("stderr", &self.stderr, &other.stderr)];
@@ -195,6 +273,21 @@ mod tests {
         assert_eq!(difference(b"a", b"a\n"), expect("stdout, byte 1", "(nothing more)", "0a"));
         assert_eq!(difference(b"\x00\x01", b"\x00\xff"), expect("stdout, byte 1", "01", "ff"));
         assert_eq!(difference(&[7; 40], &[]).1, format!("{}...", "07 ".repeat(16)));
+    }
+
+    #[test]
+    fn what_is_ignored_is_left_out_line_by_line() {
+        let regex = |text: &[&str]| text.iter().map(|t| Regex::new(t).unwrap()).collect::<Vec<_>>();
+        let left = |text: &str, ignore: &[&str]| {
+            String::from_utf8(without(&regex(ignore), text.as_bytes())).unwrap()
+        };
+        assert_eq!(left("ok a (2 ms)\nok b (13 ms)\n", &[r" \(\d+ ms\)"]), "ok a\nok b\n");
+        // A line that matches wholly goes; one that was empty stays.
+        assert_eq!(left("x\n\nskip 3\ny", &["^skip.*$"]), "x\n\ny");
+        assert_eq!(left("skip", &["s", "kip"]), "");
+        assert_eq!(left("a1b2", &[r"\d", "b"]), "a");
+        let long = "1".repeat(LONGEST_LINE + 1);
+        assert_eq!(left(&long, &["1"]), long);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::Result;
 use super::judge::{Pair, Verdict};
 use super::plan::Axis;
-use super::seen::Difference;
+use super::seen::{Difference, Group};
+use rvvsim::config::VlChoice;
 use std::fmt::Write;
 
 impl Result<'_> {
@@ -16,11 +17,12 @@ impl Result<'_> {
         for (verdict, values) in verdicts.iter().zip(values) {
             let _ = writeln!(text, "{:4}  {values:width$}  {}", verdict.axis.name(), word(verdict));
         }
+        let _ = writeln!(text, "vl: {}", self.freedom());
         let _ =
             writeln!(text, "\n{} runs in {:.1} s. {}", self.plan.len(), self.seconds(), sentence(verdicts));
-        let first = &self.distinct[0];
-        if self.distinct.len() == 1 && first.ending != "exit status 0" {
-            let _ = writeln!(text, "Note: every run ended so: {}", self.ending(0));
+        if self.fails_everywhere() {
+            let all = if self.distinct.len() == 1 { "every run" } else { "the first run" };
+            let _ = writeln!(text, "The program fails everywhere; {all} ended so: {}", self.ending(0));
         }
         for verdict in plainest(verdicts) {
             if let Some(pair) = verdict.differs {
@@ -45,16 +47,33 @@ impl Result<'_> {
         let _ = writeln!(text, "    {}", self.command(pair.other));
     }
 
+    /// Which vl were tried, and why those.
+    fn freedom(&self) -> String {
+        let Group { size, of } = self.group;
+        match (self.multiple, size) {
+            (1, 1) => {
+                "all from AVL/2 to VLMAX may be chosen: no element-group instruction was executed".to_owned()
+            }
+            (n, _) if n == size => {
+                format!("VLMAX and multiples of {n} may be chosen: {of} was executed (norm:egs_vl_avl)")
+            }
+            (n, _) => format!("VLMAX and multiples of {n} may be chosen, as --vl-multiple says"),
+        }
+    }
+
     /// One object.
     pub fn json(&self, verdicts: &[Verdict]) -> String {
         let axes: Vec<_> = verdicts.iter().map(|v| self.json_of(v)).collect();
         let portable = self.distinct.len() == 1;
         format!(
-            "{{\"program\":{},\"same\":{portable},\"runs\":{},\"seconds\":{:.3},\"ending\":{},\"axes\":[{}]}}\n",
+            "{{\"program\":{},\"same\":{portable},\"runs\":{},\"seconds\":{:.3},\"ending\":{},\"failed\":{},\
+             \"vl_multiple\":{},\"axes\":[{}]}}\n",
             quoted(self.name),
             self.plan.len(),
             self.seconds(),
             quoted(&self.ending(0)),
+            self.fails_everywhere(),
+            self.multiple,
             axes.join(",")
         )
     }
@@ -111,6 +130,9 @@ impl Result<'_> {
     /// The command that makes one of the runs: the user's own, with the choice in the sweep's place.
     fn command(&self, run: usize) -> String {
         let mut options = self.plan[run].options();
+        if self.plan[run].vl != VlChoice::Max && self.multiple != self.usual_multiple {
+            options.extend(["--vl-multiple".to_owned(), self.multiple.to_string()]);
+        }
         if let Some(seed) = self.seed.filter(|_| !self.bare) {
             options.extend(["--seed".to_owned(), seed.to_string()]);
         }
@@ -119,18 +141,21 @@ impl Result<'_> {
             options.extend(["--max-insns".to_owned(), limit.to_string()]);
         }
         let mut words = vec!["rvvsim".to_owned()];
-        let mut given = self.sweep.words.iter().skip(1).map(|w| shell(&w.to_string_lossy()));
-        for word in given.by_ref() {
+        let mut given = self.sweep.words.iter().skip(1).map(|w| w.to_string_lossy());
+        while let Some(word) = given.next() {
             if word == "--" {
                 words.append(&mut options);
-                words.push(word);
+                words.push("--".to_owned());
                 break;
             }
-            if !(word == "--json" || word == "--sweep" || word.starts_with("--sweep=")) {
-                words.push(word);
+            match word.split_once('=').map_or(&*word, |(option, _)| option) {
+                "--json" | "--sweep" => {}
+                "--ignore" | "--compare" if word.contains('=') => {}
+                "--ignore" | "--compare" => drop(given.next()),
+                _ => words.push(shell(&word)),
             }
         }
-        words.extend(given);
+        words.extend(given.map(|word| shell(&word)));
         words.append(&mut options);
         words.join(" ")
     }
