@@ -1,5 +1,7 @@
 //! The runner tells passes from failures and from disagreements, and outlives everything it runs.
 
+mod docs;
+
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::Op;

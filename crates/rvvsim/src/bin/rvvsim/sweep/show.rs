@@ -17,9 +17,9 @@ impl Result<'_> {
         for (verdict, values) in verdicts.iter().zip(values) {
             let _ = writeln!(text, "{:4}  {values:width$}  {}", verdict.axis.name(), word(verdict));
         }
-        let _ = writeln!(text, "vl: {}", self.freedom());
         let _ =
             writeln!(text, "\n{} runs in {:.1} s. {}", self.plan.len(), self.seconds(), sentence(verdicts));
+        let _ = writeln!(text, "{}", self.freedom());
         if self.fails_everywhere() {
             let all = if self.distinct.len() == 1 { "every run" } else { "the first run" };
             let _ = writeln!(text, "The program fails everywhere; {all} ended so: {}", self.ending(0));
@@ -50,14 +50,10 @@ impl Result<'_> {
     /// Which vl were tried, and why those.
     fn freedom(&self) -> String {
         let Group { size, of } = self.group;
-        match (self.multiple, size) {
-            (1, 1) => {
-                "all from AVL/2 to VLMAX may be chosen: no element-group instruction was executed".to_owned()
-            }
-            (n, _) if n == size => {
-                format!("VLMAX and multiples of {n} may be chosen: {of} was executed (norm:egs_vl_avl)")
-            }
-            (n, _) => format!("VLMAX and multiples of {n} may be chosen, as --vl-multiple says"),
+        match self.multiple {
+            n if n != size => format!("vl was VLMAX or a multiple of {n}, as --vl-multiple says."),
+            1 => "vl was any from AVL/2 to VLMAX: no element-group instruction was executed.".to_owned(),
+            n => format!("vl was VLMAX or a multiple of {n}: {of} was executed (norm:egs_vl_avl)."),
         }
     }
 
