@@ -19,11 +19,11 @@ pub struct Requires(pub(crate) &'static [ExtSet]);
 ///
 /// # Names
 ///
-/// [`Isa::parse`] takes `rv64` and a list of extensions as compilers and other emulators take it, with or without
-/// version numbers, or a profile such as `rva23u64` and more extensions behind it. Names of promises that need
-/// nothing executed are accepted. An extension that is not executed here is refused, since it would be silently
-/// missing; [`Isa::parse_noting`] leaves it to the caller to refuse those that only privileged code can see.
-/// `isa/extensions.toml` lists which name is which.
+/// [`Isa::parse`] takes `rv64` and a list of extensions as compilers and other emulators take it, with or
+/// without version numbers, or a profile such as `rva23u64` and more extensions behind it. Names of promises
+/// that need nothing executed are accepted. An extension that is not executed here is refused, since it would
+/// be silently missing; [`Isa::parse_noting`] leaves it to the caller to refuse those that only privileged
+/// code can see. `isa/extensions.toml` lists which name is which.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Isa(ExtSet);
 
@@ -156,6 +156,8 @@ impl Isa {
             for name in profile {
                 isa.add_name(name, &mut notes)?;
             }
+            // Who names a profile asks for its instructions, and does not single out its promises.
+            notes.unkept.clear();
         } else {
             match first.strip_prefix("rv64") {
                 Some(names) if names.starts_with(['i', 'g', 'e']) => isa.add_names(names, &mut notes)?,

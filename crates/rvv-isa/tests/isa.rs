@@ -108,19 +108,20 @@ fn strings_of_other_tools_are_taken() {
     // `isa` of /proc/cpuinfo on three boards, `riscv,isa` of QEMU's device tree, clang's -march=rva23u64
     // spelt out, Spike's --isa with promises.
     for text in [
-        "rv64imafdcv_zicbom_zicboz_zicntr_zicond_zicsr_zifencei_zihintpause_zihpm_zaamo_zalrsc_zfh_zfhmin_zca_zcd_\
-         zba_zbb_zbc_zbs_zve32f_zve32x_zve64d_zve64f_zve64x_zvfh_zvfhmin_zvkt_sscofpmf_sstc_svinval_svnapot_svpbmt",
+        "rv64imafdcv_zicbom_zicboz_zicntr_zicond_zicsr_zifencei_zihintpause_zihpm_zaamo_zalrsc_zfh_\
+         zfhmin_zca_zcd_zba_zbb_zbc_zbs_zve32f_zve32x_zve64d_zve64f_zve64x_zvfh_zvfhmin_zvkt_sscofpmf_\
+         sstc_svinval_svnapot_svpbmt",
         "rv64imafdch_zicsr_zifencei_zba_zbb_zbs_smaia_smstateen_ssaia_sscofpmf_sstc",
         "rv64imafdc_zicntr_zicsr_zifencei_zihpm_zca_zcd_zba_zbb",
-        "rv64imafdch_zic64b_zicbom_zicbop_zicboz_ziccamoa_ziccif_zicclsm_ziccrse_zicntr_zicsr_zifencei_zihintntl_\
-         zihintpause_zihpm_zmmul_za64rs_zaamo_zalrsc_zawrs_zfa_zca_zcd_zba_zbb_zbc_zbs_sdtrig_shcounterenw_shgatpa_\
-         shtvala_shvsatpa_shvstvala_shvstvecd_ssccptr_sscounterenw_ssstrict_sstc_sstvala_sstvecd_ssu64xl_svadu_\
-         svvptc",
-        "rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_b1p0_v1p0_zic64b1p0_zicbom1p0_zicbop1p0_zicboz1p0_ziccamoa1p0_ziccif1p0_\
-         zicclsm1p0_ziccrse1p0_zicntr2p0_zicond1p0_zicsr2p0_zihintntl1p0_zihintpause2p0_zihpm2p0_zimop1p0_zmmul1p0_\
-         za64rs1p0_zaamo1p0_zalrsc1p0_zawrs1p0_zfa1p0_zfhmin1p0_zca1p0_zcb1p0_zcd1p0_zcmop1p0_zba1p0_zbb1p0_zbs1p0_\
-         zkt1p0_zvbb1p0_zve32f1p0_zve32x1p0_zve64d1p0_zve64f1p0_zve64x1p0_zvfhmin1p0_zvkb1p0_zvkt1p0_zvl128b1p0_\
-         zvl32b1p0_zvl64b1p0_supm1p0",
+        "rv64imafdch_zic64b_zicbom_zicbop_zicboz_ziccamoa_ziccif_zicclsm_ziccrse_zicntr_zicsr_zifencei_\
+         zihintntl_zihintpause_zihpm_zmmul_za64rs_zaamo_zalrsc_zawrs_zfa_zca_zcd_zba_zbb_zbc_zbs_sdtrig_\
+         shcounterenw_shgatpa_shtvala_shvsatpa_shvstvala_shvstvecd_ssccptr_sscounterenw_ssstrict_sstc_\
+         sstvala_sstvecd_ssu64xl_svadu_svvptc",
+        "rv64i2p1_m2p0_a2p1_f2p2_d2p2_c2p0_b1p0_v1p0_zic64b1p0_zicbom1p0_zicbop1p0_zicboz1p0_ziccamoa1p0_\
+         ziccif1p0_zicclsm1p0_ziccrse1p0_zicntr2p0_zicond1p0_zicsr2p0_zihintntl1p0_zihintpause2p0_\
+         zihpm2p0_zimop1p0_zmmul1p0_za64rs1p0_zaamo1p0_zalrsc1p0_zawrs1p0_zfa1p0_zfhmin1p0_zca1p0_zcb1p0_\
+         zcd1p0_zcmop1p0_zba1p0_zbb1p0_zbs1p0_zkt1p0_zvbb1p0_zve32f1p0_zve32x1p0_zve64d1p0_zve64f1p0_\
+         zve64x1p0_zvfhmin1p0_zvkb1p0_zvkt1p0_zvl128b1p0_zvl32b1p0_zvl64b1p0_supm1p0",
         "rv64gcv_zvl256b_zve64d_ziccid_ziccif_zama16b_za64rs_ztso_svade_sv39_sv57_ssstrict",
         "RVA22U64_V",
         "rva22u64_v_zvfh",
@@ -150,6 +151,8 @@ fn what_changes_nothing_is_noted() {
     assert_eq!(notes.privileged, ["h", "smaia"]);
     assert_eq!(Isa::parse("rv64gc_smaia"), Err(IsaError::Refused("smaia")));
     assert_eq!(Isa::parse_noting("rv64gc_zknd_smaia").unwrap_err(), IsaError::Refused("zknd"));
+    assert_eq!(Isa::parse_noting("rva23u64").unwrap().1, rvv_isa::Notes::default());
+    assert_eq!(Isa::parse_noting("rva23u64_zkt").unwrap().1.unkept.len(), 1);
     assert_eq!(Isa::parse_noting("rv64gcv").unwrap().1, rvv_isa::Notes::default());
 }
 

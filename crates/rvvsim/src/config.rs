@@ -87,9 +87,9 @@ pub struct Config {
     pub mask: Agnostic,
     /// The freedom in `vsetvl`.
     pub vl: VlChoice,
-    /// Where `vl` is chosen, it is VLMAX or a multiple of this. `None`: of EGSMAX, the largest element group of
-    /// the instructions there are, as norm:egs_vl_avl asks for. A program that executes none of them cannot tell a
-    /// machine that has them from one that has not, so it may be run with 1.
+    /// Where `vl` is chosen, it is VLMAX or a multiple of this. `None`: of EGSMAX, the largest element group
+    /// of the instructions there are, as norm:egs_vl_avl asks for. A program that executes none of them
+    /// cannot tell a machine that has them from one that has not, so it may be run with 1.
     pub vl_multiple: Option<NonZeroU32>,
     /// The reserved `vsetvli x0, x0`.
     pub vsetvl_x0: VsetvlX0,

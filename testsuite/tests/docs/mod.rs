@@ -1,9 +1,10 @@
 //! What README.md and docs/ show of the commands is what the commands print.
 //!
-//! A fenced block without a language, or with `console`, is run if its first line starts with `$ `. Lines that start
-//! with `$ ` are commands for a shell, continued by a backslash at the end of the line; the lines up to the next command
-//! are all they print, to standard output or error. A line `...` stands for any lines, `...` in a line for any text.
-//! Durations such as `0.1 s` are not compared. Each block has a folder for its files, with the programs of [`PROGRAMS`].
+//! A fenced block without a language, or with `console`, is run if its first line starts with `$ `. Lines
+//! that start with `$ ` are commands for a shell, continued by a backslash at the end of the line; the lines
+//! up to the next command are all they print, to standard output or error. A line `...` stands for any lines,
+//! `...` in a line for any text. Durations such as `0.1 s` are not compared. Each block has a folder for its
+//! files, with the programs of [`PROGRAMS`].
 
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
@@ -18,7 +19,9 @@ use std::time::Duration;
 const COMMANDS: [&str; 3] = ["rvvsim", "rvvgen", "rvvfuzz"];
 
 /// Guests that documents speak of.
-const PROGRAMS: [(&str, fn() -> Vec<u8>); 1] = [("strips", strips)];
+const PROGRAMS: [(&str, MakeElf); 1] = [("strips", strips)];
+
+type MakeElf = fn() -> Vec<u8>;
 
 /// The longest a command may take, on a machine with other work.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -126,8 +129,8 @@ fn without_times(line: &str) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// Where the commands are: beside the tests. One that is missing or older than its sources is built first, which
-/// testing the whole workspace has done.
+/// Where the commands are: beside the tests. One that is missing or older than its sources is built first,
+/// which testing the whole workspace has done.
 fn commands(wanted: &[&str]) -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE/deps").to_owned();
@@ -242,7 +245,8 @@ fn blocks_are_found_and_compared() {
     assert!(same("96 runs in 0.1 s. So", "96 runs in 12.3 s. So") && !same("96 runs", "95 runs"));
 }
 
-/// Sums the numbers from 1 to 100, strip by strip, and takes each strip to be VLMAX elements long, whatever `vl` it got.
+/// Sums the numbers from 1 to 100, strip by strip, and takes each strip to be VLMAX elements long, whatever
+/// `vl` it got.
 fn strips() -> Vec<u8> {
     const TEXT: u64 = 0x1_0000;
     const DATA: u64 = 0x2_0000;

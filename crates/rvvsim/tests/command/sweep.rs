@@ -4,8 +4,8 @@ use crate::guest::*;
 use rvv_asm::asm::Asm;
 use rvv_isa::{Inst, Op, csr};
 
-/// Adds one to each of 100 words, strip by strip, and prints how many came to one. `portable` takes the `vl` that
-/// it gets; otherwise each strip is taken to be VLMAX long.
+/// Adds one to each of 100 words, strip by strip, and prints how many came to one. `portable` takes the `vl`
+/// that it gets; otherwise each strip is taken to be VLMAX long.
 fn strips(portable: bool) -> Vec<u8> {
     linux(|a| {
         a.li(A0, DATA + 256);

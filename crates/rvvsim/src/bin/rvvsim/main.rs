@@ -283,8 +283,8 @@ impl Job {
             let config = &machine.hart.config;
             let n = config.vl_multiple.map_or_else(|| egs_max(&config.isa), |n| n.get().into());
             say::note(&format!(
-                "rvvsim: --vl {} was bound to multiples of {n} (norm:egs_vl_avl); --vl-multiple 1 is the whole \
-                 freedom, for programs without element-group instructions\n",
+                "rvvsim: --vl {} was bound to multiples of {n} (norm:egs_vl_avl); --vl-multiple 1 is \
+                 the whole freedom, for programs without element-group instructions\n",
                 config.vl
             ));
         }
@@ -342,7 +342,8 @@ fn log_blocks(machine: &mut Machine, mut file: Box<dyn Write>) {
     });
 }
 
-/// The console of a bare-metal guest: standard output. The guest cannot be told that writing failed; the user is.
+/// The console of a bare-metal guest: standard output. The guest cannot be told that writing failed; the user
+/// is.
 #[derive(Clone, Default)]
 struct Console(Arc<Mutex<Option<std::io::Error>>>);
 

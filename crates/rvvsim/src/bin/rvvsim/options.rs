@@ -15,10 +15,10 @@ pub const STDERR: &str = "/dev/stderr";
 
 /// Runs RISC-V programs: an RV64GCV emulator with any VLEN.
 ///
-/// A Linux ELF runs as a user process, as under qemu-riscv64; an ELF with a `tohost` symbol whose
-/// addresses are those of RAM runs on bare metal, as under Spike. The exit code is the guest's (128 + signal if one ended it); 124 means
-/// --timeout, 125 --max-insns, 126 a program that cannot be run or output that cannot be written, 127 a
-/// fault of the command line.
+/// A Linux ELF runs as a user process, as under qemu-riscv64; an ELF with a `tohost` symbol whose addresses
+/// are those of RAM runs on bare metal, as under Spike. The exit code is the guest's (128 + signal if one
+/// ended it); 124 means --timeout, 125 --max-insns, 126 a program that cannot be run or output that cannot be
+/// written, 127 a fault of the command line.
 ///
 /// Options of rvvsim may stand before and after the program and between its arguments; after `--`, all
 /// words are the program and its arguments. A program without a slash in its name that is not a file here
@@ -85,8 +85,8 @@ pub struct MachineOptions {
           allow_negative_numbers = true)]
     pub vlen: Option<u32>,
 
-    /// Extensions that exist, e.g. rv64gcv_zvfh_zvl256b, rva22u64_v, or the isa line of /proc/cpuinfo. Default:
-    /// RVA23U64 and all vector extensions.
+    /// Extensions that exist, e.g. rv64gcv_zvfh_zvl256b, rva22u64_v, or the isa line of /proc/cpuinfo.
+    /// Default: RVA23U64 and all vector extensions.
     ///
     /// What has no instructions is accepted; what changes nothing here is accepted with a note on standard
     /// error; what is missing is refused.
@@ -130,10 +130,10 @@ pub struct MachineOptions {
     /// The vl that --vl chooses is VLMAX or a multiple of this. [default: 8 with the default ISA]
     ///
     /// On a machine with element-group instructions vl must be a multiple of their largest group
-    /// (norm:egs_vl_avl): 8 with Zvksh, 4 with Zvkned, Zvknh, Zvkg or Zvksed, else 1. That is the default, and a
-    /// note is written to standard error if it made a vl another than --vl asked for. A program that executes none
-    /// of these instructions may be run with 1: it then sees what it would on a machine without them. --sweep
-    /// finds out by itself.
+    /// (norm:egs_vl_avl): 8 with Zvksh, 4 with Zvkned, Zvknh, Zvkg or Zvksed, else 1. That is the default,
+    /// and a note is written to standard error if it made a vl another than --vl asked for. A program that
+    /// executes none of these instructions may be run with 1: it then sees what it would on a machine without
+    /// them. --sweep finds out by itself.
     #[arg(long, env = "RVVSIM_VL_MULTIPLE", value_name = "N", value_parser = parse_multiple,
           allow_negative_numbers = true)]
     pub vl_multiple: Option<NonZeroU32>,
@@ -223,19 +223,19 @@ pub struct SweepOptions {
     /// and given to every run; getrandom is seeded and clocks count instructions. --max-insns and --timeout
     /// are for each run; without --max-insns a run may take a hundred times the instructions of the first.
     ///
-    /// Exit code: 0 the output is always the same, 1 it is not, 2 the program cannot be run or the result not be
-    /// written, 3 the program fails everywhere: each run was ended by a signal or a trap, or all ended with the
-    /// same status other than 0.
+    /// Exit code: 0 the output is always the same, 1 it is not, 2 the program cannot be run or the result not
+    /// be written, 3 the program fails everywhere: each run was ended by a signal or a trap, or all ended
+    /// with the same status other than 0.
     #[arg(long, env = "RVVSIM_SWEEP", value_name = "VLEN,...", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_parser = parse_vlens,
           conflicts_with_all = ["vlen", "tail", "mask", "vl", "trace", "stats", "profile", "strace"])]
     pub sweep: Option<Vlens>,
 
-    /// Text that --sweep leaves out before it compares: matches of this regular expression in a line, and lines
-    /// of which nothing is left. Repeatable.
+    /// Text that --sweep leaves out before it compares: matches of this regular expression in a line, and
+    /// lines of which nothing is left. Repeatable.
     ///
-    /// For example '\(\d+ ms\)', for a test runner that prints times. Lines of more than 8 KiB are compared as they
-    /// are.
+    /// For example '\(\d+ ms\)', for a test runner that prints times. Lines of more than 8 KiB are compared
+    /// as they are.
     #[arg(long, env = "RVVSIM_IGNORE", value_name = "REGEX", requires = "sweep", value_parser = parse_regex)]
     pub ignore: Vec<Regex>,
 
@@ -375,7 +375,8 @@ pub fn check_vlen(isa: &Isa, vlen: u32) -> Result<(), String> {
     let least = isa.vlen_min().max(32);
     if vlen.is_power_of_two() && (32..least).contains(&vlen) {
         return Err(format!(
-            "the ISA asks for a VLEN of at least {least} (zvl{least}b): use --vlen {least} or more, not {vlen}"
+            "the ISA asks for a VLEN of at least {least} (zvl{least}b): \
+             use --vlen {least} or more, not {vlen}"
         ));
     }
     if !vlen.is_power_of_two() || vlen > 65536 || vlen < least {

@@ -33,11 +33,11 @@ pub struct QemuOptions {
 const HELP: &str = "\
 usage: qemu-riscv64 [options] program [arguments...]
 rvvsim with QEMU's command line. As under QEMU there is no sandbox: the guest sees all of the host's files and
-variables, with the rights of whoever runs it. Plain rvvsim shows it stdio only. The options of QEMU that are known:
+variables, with the rights of whoever runs it. Plain rvvsim shows it stdio only. The options of QEMU it knows:
   -cpu MODEL[,PROP=VALUE...]  rv64, max, rva22u64, rva23u64, rv64i; v=true, vlen=N, elen=N, zvfh=true, ...
                               rvv_ta_all_1s, rvv_ma_all_1s, rvv_vl_half_avl, rvv_vsetvl_x0_vill
-  -L PATH                     where the dynamic loader and its libraries are; the guest's absolute paths are looked
-                              up there first
+  -L PATH                     where the dynamic loader and its libraries are; the guest's absolute paths are
+                              looked up there first
   -E VAR=VALUE, -U VAR        set or unset a variable of the guest
   -0 ARGV0                    the guest's argv[0]
   -strace                     log system calls
@@ -180,7 +180,8 @@ fn parse_cpu(text: &str, config: &mut Config) -> Result<(), String> {
             "rvv_ma_all_1s" => ones_mask = switch()?,
             "rvv_vl_half_avl" => half = switch()?,
             "rvv_vsetvl_x0_vill" => x0_vill = switch()?,
-            // Parts of the privileged architecture a user process cannot see, and QEMU's words for some of them.
+            // Parts of the privileged architecture a user process cannot see, and QEMU's words for some of
+            // them.
             "mmu" | "pmp" | "s" | "u" => drop(switch()?),
             name if Ext::from_name(name).is_none() && Isa::parse_noting(&format!("rv64i_{name}")).is_ok() => {
                 let _ = switch()?;

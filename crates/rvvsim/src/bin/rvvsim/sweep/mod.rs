@@ -161,9 +161,10 @@ impl Sweep {
         // Guests that write files would get into each other's way.
         let writes = subject.process.host_fs || subject.process.dirs.iter().any(|d| d.writable);
         let threads = if writes { 1 } else { std::thread::available_parallelism().map_or(1, Into::into) };
-        // A program that executes no element-group instruction cannot tell whether there are any: it gets every vl
-        // that a machine without them may choose. Where a run of the plan meets a larger group than those before,
-        // its vl may have been none that the instruction takes, so all of the plan is run again.
+        // A program that executes no element-group instruction cannot tell whether there are any: it gets
+        // every vl that a machine without them may choose. Where a run of the plan meets a larger group than
+        // those before, its vl may have been none that the instruction takes, so all of the plan is run
+        // again.
         let mut group = remarks.group;
         let kept = loop {
             let kept = self.run_plan(&plan, (first.clone(), remarks.clone()), threads, start, |choice| {
