@@ -1,11 +1,14 @@
 //! The guest's open files.
 
 use super::options::{Input, Output, ProcessOptions};
+use super::tmp::Kept;
+use super::transfer::{self, Transfer};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags, SeekFrom, Stat};
 use rustix::io::Errno;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// As many descriptors as Linux gives by default.
 pub const MOST_FILES: usize = 1024;
@@ -58,8 +61,16 @@ pub struct HostFile {
     pub path: Vec<u8>,
     /// It may be changed through its descriptor: mode, times.
     pub writable_place: bool,
-    /// It is a pipe made by the guest: the host's end never blocks, since there is nobody to wait for.
+    /// It is a pipe made by the guest: there is nobody else to wait for.
     pub is_pipe: bool,
+    /// It is one of the host's own standard streams.
+    pub is_standard: bool,
+    /// It is in the sysroot.
+    pub in_sysroot: bool,
+    /// It is in the process's own `/tmp`, which has bounds.
+    pub kept: Option<Kept>,
+    /// How it is read and written without waiting.
+    transfer: Transfer,
 }
 
 impl AsFd for HostFile {
@@ -74,31 +85,99 @@ impl AsFd for HostFile {
 }
 
 impl HostFile {
-    /// A file opened under a name.
+    /// A file opened under a name, with `O_NONBLOCK`.
     pub fn named(fd: OwnedFd, path: Vec<u8>, writable_place: bool) -> Self {
-        HostFile { fd: HostFd::Owned(fd), path, writable_place, is_pipe: false }
+        let transfer = Transfer::Direct;
+        HostFile {
+            fd: HostFd::Owned(fd),
+            path,
+            writable_place,
+            is_pipe: false,
+            is_standard: false,
+            in_sysroot: false,
+            kept: None,
+            transfer,
+        }
     }
 
-    /// One end of a pipe.
+    /// One end of a pipe, with `O_NONBLOCK`.
     pub fn pipe(fd: OwnedFd) -> Self {
-        HostFile { fd: HostFd::Owned(fd), path: Vec::new(), writable_place: false, is_pipe: true }
+        HostFile { is_pipe: true, ..HostFile::named(fd, Vec::new(), false) }
     }
 
     fn standard(number: u8) -> Self {
-        HostFile { fd: HostFd::Standard(number), path: Vec::new(), writable_place: false, is_pipe: false }
+        let (fd, transfer) = transfer::of_standard_stream(number);
+        HostFile {
+            fd: fd.map_or(HostFd::Standard(number), HostFd::Owned),
+            path: Vec::new(),
+            writable_place: false,
+            is_pipe: false,
+            is_standard: true,
+            in_sysroot: false,
+            kept: None,
+            transfer,
+        }
     }
 
-    /// Whether it is one of the host's own standard streams.
-    pub fn is_standard(&self) -> bool {
-        matches!(self.fd, HostFd::Standard(_))
+    /// How a standard stream was opened, in the guest's flags.
+    fn access_flags(&self) -> u32 {
+        let Ok(host) = rustix::fs::fcntl_getfl(self) else { return flag::RDWR };
+        let append = if host.contains(OFlags::APPEND) { flag::APPEND } else { 0 };
+        host.bits() & flag::ACCMODE | append
     }
 
-    /// Whether reading would not wait; waits a moment to find out.
-    pub fn ready_to_read(&self) -> bool {
-        let mut poll = [PollFd::new(self, PollFlags::IN)];
-        let moment = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-        // What cannot be polled is read, which then says why.
-        !matches!(rustix::event::poll(&mut poll, Some(&moment)), Ok(0) | Err(Errno::INTR))
+    /// Its metadata.
+    pub fn stat(&self) -> Result<Stat, Errno> {
+        rustix::fs::fstat(self)
+    }
+
+    /// Whether it is a FIFO.
+    pub fn is_fifo(&self) -> bool {
+        self.stat().is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
+    }
+
+    /// It is about to be so large: whether that is within bounds.
+    pub fn make_room(&self, size: u64) -> Result<(), Errno> {
+        self.kept.as_ref().map_or(Ok(()), |kept| kept.room.grow(kept.inode, size))
+    }
+
+    /// It was made so large.
+    pub fn was_resized(&self, size: u64) {
+        if let Some(kept) = &self.kept {
+            kept.room.shrink(kept.inode, size);
+        }
+    }
+
+    /// `len` bytes are about to be written, at `offset` or where it is: whether that is within bounds.
+    pub fn make_room_to_write(&self, len: usize, offset: Option<u64>) -> Result<(), Errno> {
+        if self.kept.is_none() {
+            return Ok(());
+        }
+        let appends = rustix::fs::fcntl_getfl(self)?.contains(OFlags::APPEND);
+        let start = match offset {
+            _ if appends => self.stat()?.st_size as u64,
+            Some(offset) => offset,
+            None => rustix::fs::seek(self, SeekFrom::Current(0)).unwrap_or(0),
+        };
+        self.make_room(start.saturating_add(len as u64))
+    }
+
+    /// Reads without waiting: `EAGAIN` if there is nothing yet.
+    pub fn try_read(&self, buffer: &mut [u8], offset: Option<u64>) -> Result<usize, Errno> {
+        transfer::read(self, self.transfer, buffer, offset)
+    }
+
+    /// Writes without waiting: `EAGAIN` if there is no room yet.
+    pub fn try_write(&self, bytes: &[u8], offset: Option<u64>) -> Result<usize, Errno> {
+        transfer::write(self, self.transfer, bytes, offset)
+    }
+
+    /// Waits until one of the events happens, at most so long. Whether one did; what cannot be polled is said to be
+    /// ready, so that whoever reads or writes it learns why.
+    pub fn wait(&self, events: PollFlags, most: Duration) -> bool {
+        let mut poll = [PollFd::new(self, events)];
+        let most = Timespec { tv_sec: most.as_secs() as i64, tv_nsec: i64::from(most.subsec_nanos()) };
+        !matches!(rustix::event::poll(&mut poll, Some(&most)), Ok(0) | Err(Errno::INTR))
     }
 
     /// Reads what the file has of a page; bytes past its end stay. How many there were.
@@ -212,13 +291,17 @@ impl Files {
             Output::Capture => Kind::Capture(usize::from(number) - 1),
             Output::Discard => Kind::Null,
         };
-        let stdin_flags = if matches!(stdin, Kind::Host(_)) { flag::RDWR } else { 0 };
-        let outputs = [output(options.stdout, 1), output(options.stderr, 2)];
-        let mut add = |kind, flags| files.add(kind, flags).ok();
-        add(stdin, stdin_flags);
-        for kind in outputs {
-            let flags = if matches!(kind, Kind::Host(_)) { flag::RDWR } else { flag::WRONLY };
-            add(kind, flags);
+        let streams = [
+            (stdin, 0),
+            (output(options.stdout, 1), flag::WRONLY),
+            (output(options.stderr, 2), flag::WRONLY),
+        ];
+        for (kind, usual) in streams {
+            let flags = match &kind {
+                Kind::Host(host) => host.access_flags(),
+                _ => usual,
+            };
+            let _ = files.add(kind, flags);
         }
         files
     }

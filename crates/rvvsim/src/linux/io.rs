@@ -5,6 +5,7 @@ use super::signal::{Info, SIGPIPE};
 use super::user::{self, Layout};
 use super::{Process, Served, Stop, Verdict, space_of};
 use crate::Hart;
+use rustix::event::PollFlags;
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::sync::Arc;
@@ -139,7 +140,7 @@ impl Process {
                 break Err(e.into());
             }
             done += got;
-            if got < want || done == parts.total || !self.reads_on(fd) {
+            if got < want || done == parts.total || !self.reads_on(fd) || self.is_late() {
                 break Ok(done);
             }
         };
@@ -164,11 +165,10 @@ impl Process {
         match &mut file.kind {
             Kind::Host(host) => {
                 let host = Arc::clone(host);
-                // Nobody knows when input comes: the machine must be able to look at its own limits meanwhile.
-                if host.is_standard() && !nonblocking && !host.ready_to_read() {
-                    return Err(Stop::Again);
+                match host.try_read(buffer, offset) {
+                    Err(Errno::AGAIN) if !nonblocking => Err(self.wait_for_host(&host, PollFlags::IN)),
+                    other => Ok(other?),
                 }
-                read_from(&host, buffer, offset, nonblocking)
             }
             Kind::Bytes(bytes, at) => {
                 let start = offset.map_or(*at, |o| usize::try_from(o).unwrap_or(usize::MAX)).min(bytes.len());
@@ -198,7 +198,8 @@ impl Process {
         }
         reconcile(hart);
         let mut buffer = std::mem::take(&mut self.buffer);
-        let mut done = 0;
+        // A write that had to wait goes on where it was.
+        let mut done = self.suspended.written.min(parts.total);
         let served = loop {
             let want = (parts.total - done).min(CHUNK);
             if buffer.len() < want {
@@ -216,10 +217,13 @@ impl Process {
             }
             match self.write_host(fd, &buffer[..have], offset.map(|o| o + done as u64)) {
                 Ok(n) => done += n,
-                Err(_) if done > 0 => break Ok(done),
-                Err(stop) => break Err(stop),
+                Err(Stop::Error(_)) if done > 0 => break Ok(done),
+                Err(stop) => {
+                    self.suspended.written = done;
+                    break Err(stop);
+                }
             }
-            if have < want || done == parts.total {
+            if have < want || done == parts.total || self.is_late() {
                 break Ok(done);
             }
         };
@@ -235,11 +239,15 @@ impl Process {
         match &file.kind {
             Kind::Host(host) => {
                 let host = Arc::clone(host);
-                let served = write_to(&host, bytes, offset, nonblocking);
-                if matches!(served, Err(Stop::Error(Errno::PIPE))) {
-                    self.signals.send(Info::sent(SIGPIPE, 0, self.identity.pid, self.identity.uid));
+                host.make_room_to_write(bytes.len(), offset)?;
+                match host.try_write(bytes, offset) {
+                    Err(Errno::AGAIN) if !nonblocking => Err(self.wait_for_host(&host, PollFlags::OUT)),
+                    Err(Errno::PIPE) => {
+                        self.signals.send(Info::sent(SIGPIPE, 0, self.identity.pid, self.identity.uid));
+                        Err(Errno::PIPE.into())
+                    }
+                    other => Ok(other?),
                 }
-                served
             }
             Kind::Capture(stream) => {
                 let stream = *stream;
@@ -251,6 +259,27 @@ impl Process {
             Kind::Null | Kind::Zero | Kind::Random => Ok(bytes.len()),
             Kind::Bytes(..) => Err(Errno::BADF.into()),
         }
+    }
+
+    /// Waits a moment for a file of the host; then the call is to be made again.
+    fn wait_for_host(&self, host: &HostFile, events: PollFlags) -> Stop {
+        if !host.is_pipe {
+            host.wait(events, self.nap());
+            return Stop::Again;
+        }
+        // Another thread of the host's process may be starting a child, which holds a copy of every descriptor until it
+        // becomes its program: a writing end that the guest closed may take a moment to be gone.
+        let patience = if events == PollFlags::IN { 100 } else { 0 };
+        for _ in 0..patience {
+            if host.wait(events, self.nap()) || self.is_late() {
+                return Stop::Again;
+            }
+        }
+        let what = match events {
+            PollFlags::IN => "reads from an empty pipe whose writing end it holds itself",
+            _ => "writes to a full pipe whose reading end it holds itself",
+        };
+        Stop::End(Verdict::Unsupported(format!("deadlock: the only thread {what}")))
     }
 
     /// `lseek(fd, offset, whence)`.
@@ -297,37 +326,26 @@ impl Process {
                 Ok(0)
             }
             // F_GETFL, F_SETFL
-            3 => {
-                let file = self.files.get(fd)?;
-                let standard = match &file.kind {
-                    Kind::Host(host) if host.path.is_empty() && !host.is_pipe => {
-                        rustix::fs::fcntl_getfl(host).ok()
-                    }
-                    _ => None,
-                };
-                let flags = match standard {
-                    Some(host) => {
-                        host.bits() & 3 | if host.contains(OFlags::APPEND) { flag::APPEND } else { 0 }
-                    }
-                    None => file.flags,
-                };
-                Ok(u64::from(flags))
-            }
+            3 => Ok(u64::from(self.files.get(fd)?.flags)),
             4 => {
                 const CHANGEABLE: u32 = flag::APPEND | flag::NONBLOCK;
+                let sandboxed = !self.fs.host_fs;
                 let file = self.files.get_mut(fd)?;
-                file.flags = file.flags & !CHANGEABLE | argument as u32 & CHANGEABLE;
-                let flags = file.flags;
-                // The host's own standard streams are not the guest's to change.
-                if let Some(host) = file.host()
-                    && !host.path.is_empty()
-                {
-                    let now = rustix::fs::fcntl_getfl(host)?;
-                    let mut wanted = now.difference(OFlags::APPEND | OFlags::NONBLOCK);
-                    wanted.set(OFlags::APPEND, flags & flag::APPEND != 0);
-                    wanted.set(OFlags::NONBLOCK, flags & flag::NONBLOCK != 0);
-                    rustix::fs::fcntl_setfl(host, wanted)?;
+                let flags = file.flags & !CHANGEABLE | argument as u32 & CHANGEABLE;
+                let appends = flags & flag::APPEND != 0;
+                if let Some(host) = file.host() {
+                    // The host's own standard streams are not the guest's to change: a log that is appended to stays
+                    // one. Whether a call of the guest waits is decided here, and never by the host's O_NONBLOCK.
+                    if sandboxed && host.is_standard && file.flags & flag::APPEND != 0 && !appends {
+                        return Err(Errno::PERM.into());
+                    }
+                    if !host.is_standard {
+                        let mut wanted = rustix::fs::fcntl_getfl(host)?;
+                        wanted.set(OFlags::APPEND, appends);
+                        rustix::fs::fcntl_setfl(host, wanted)?;
+                    }
                 }
+                file.flags = flags;
                 Ok(0)
             }
             // F_GETLK: nobody else holds a lock. F_SETLK, F_SETLKW, and their OFD kin: granted.
@@ -450,7 +468,10 @@ impl Process {
             return Err(Errno::INVAL.into());
         }
         let file = self.files.host(fd, Errno::INVAL)?;
+        self.check_stream(&file)?;
+        file.make_room(len)?;
         rustix::fs::ftruncate(&file, len)?;
+        file.was_resized(len);
         Ok(0)
     }
 
@@ -461,6 +482,8 @@ impl Process {
             return Err(Errno::OPNOTSUPP.into());
         }
         let file = self.files.host(fd, Errno::SPIPE)?;
+        self.check_stream(&file)?;
+        file.make_room(offset.saturating_add(len))?;
         rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), offset, len)?;
         Ok(0)
     }
@@ -478,18 +501,22 @@ impl Process {
         if !self.files.get(input)?.readable() || !self.files.get(out)?.writable() {
             return Err(Errno::BADF.into());
         }
-        let mut offset = match offset_at {
-            0 => None,
-            _ => Some(check_offset(user::read_u64(hart, offset_at)?)?),
+        // What is read and cannot be written must not be lost, so that the input must have a position: on Linux, too,
+        // it is a file.
+        const CURRENT: u64 = 1;
+        let offset = match offset_at {
+            0 => self.sys_lseek(input, 0, CURRENT).map_err(|_| Errno::INVAL)?,
+            _ => user::read_u64(hart, offset_at)?,
         };
         let want = count.min(CHUNK as u64) as usize;
         let mut buffer = vec![0; want];
-        let got = self.read_host(input, &mut buffer, offset)?;
-        let sent = self.write_host(out, &buffer[..got], None)?;
-        if let Some(offset) = &mut offset {
-            user::write_u64(hart, offset_at, *offset + sent as u64)?;
+        let got = self.read_host(input, &mut buffer, Some(check_offset(offset)?))?;
+        let sent = self.write_host(out, &buffer[..got], None)? as u64;
+        match offset_at {
+            0 => drop(self.sys_lseek(input, sent, CURRENT)?),
+            _ => user::write_u64(hart, offset_at, offset + sent)?,
         }
-        Ok(sent as u64)
+        Ok(sent)
     }
 }
 
@@ -505,50 +532,4 @@ fn reconcile(hart: &mut Hart) {
 fn check_offset(offset: u64) -> Result<u64, Errno> {
     // Room is left for the length of a transfer.
     if offset > i64::MAX as u64 - MOST { Err(Errno::INVAL) } else { Ok(offset) }
-}
-
-fn read_from(host: &HostFile, buffer: &mut [u8], offset: Option<u64>, nonblocking: bool) -> Served<usize> {
-    loop {
-        let got = match offset {
-            Some(offset) => rustix::io::pread(host, &mut *buffer, offset),
-            None => rustix::io::read(host, &mut *buffer),
-        };
-        match got {
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) if host.is_pipe && !nonblocking => {
-                // Another thread of this process may be starting a child, which holds a copy of every descriptor
-                // until it becomes its program: an end that the guest closed may take a moment to be gone.
-                if (0..100).any(|_| host.ready_to_read()) {
-                    continue;
-                }
-                let what =
-                    "deadlock: the only thread reads from an empty pipe whose writing end it holds itself";
-                return Err(Stop::End(Verdict::Unsupported(what.into())));
-            }
-            other => return Ok(other?),
-        }
-    }
-}
-
-fn write_to(host: &HostFile, bytes: &[u8], offset: Option<u64>, nonblocking: bool) -> Served<usize> {
-    let mut done = 0;
-    loop {
-        let rest = &bytes[done..];
-        let wrote = match offset {
-            Some(offset) => rustix::io::pwrite(host, rest, offset + done as u64),
-            None => rustix::io::write(host, rest),
-        };
-        match wrote {
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) if host.is_pipe && !nonblocking => {
-                let what =
-                    "deadlock: the only thread writes to a full pipe whose reading end it holds itself";
-                return Err(Stop::End(Verdict::Unsupported(what.into())));
-            }
-            Ok(n) if host.is_pipe && !nonblocking && done + n < bytes.len() && n > 0 => done += n,
-            Ok(n) => return Ok(done + n),
-            Err(_) if done > 0 => return Ok(done),
-            Err(e) => return Err(e.into()),
-        }
-    }
 }

@@ -197,8 +197,8 @@ fn read_interpreter(path: &[u8], fs: &FileSystem) -> Result<Vec<u8>, LoadError> 
                 or link with -static";
     let failed =
         |why: String| LoadError::DoesNotFit(format!("cannot load the interpreter {name}: {why}; {help}"));
-    let open = || fs.locate(path, true)?.open(OFlags::RDONLY, Mode::empty());
-    let fd = open().map_err(|e| failed(std::io::Error::from(e).to_string()))?;
+    let open = || fs.locate(path, true, true)?.open(OFlags::RDONLY, Mode::empty());
+    let fd = open().map(|opened| opened.fd).map_err(|e| failed(std::io::Error::from(e).to_string()))?;
     let mut bytes = Vec::new();
     std::fs::File::from(fd)
         .take(LARGEST_INTERPRETER)

@@ -97,6 +97,10 @@ impl Process {
         offset.checked_add(len).filter(|&end| end <= i64::MAX as u64).ok_or(Errno::OVERFLOW)?;
         match &file.kind {
             Kind::Zero => Ok(Backing::Zero),
+            // What is written to a mapping does not go to the end of the file.
+            Kind::Host(host) if host.is_standard && shared && file.flags & flag::APPEND != 0 => {
+                Err(Errno::ACCESS)
+            }
             Kind::Host(host) => {
                 let stat = rustix::fs::fstat(host)?;
                 match rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() {

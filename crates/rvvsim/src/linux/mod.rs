@@ -4,7 +4,9 @@
 //! * [`load`]: programs, interpreters, the initial stack;
 //! * [`syscall`]: the list of system calls, and which function serves each; [`strace`] writes them down;
 //! * [`memory`], [`io`], [`paths`], [`time`], [`process`], [`signal`]: those functions, by what they are about;
-//! * [`files`] and [`sandbox`]: open files, and which files the guest can reach at all.
+//! * [`transfer`]: reading and writing files of the host without ever waiting in it;
+//! * [`files`], [`sandbox`] and [`walk`]: open files, and which files the guest can reach at all;
+//! * [`tmp`]: its private `/tmp`.
 //!
 //! The guest is one thread of one process. It is not trusted: what it passes is checked, what it asks for is
 //! bounded, and it reaches nothing of the host that [`ProcessOptions`] does not grant.
@@ -27,7 +29,10 @@ mod stat;
 mod strace;
 mod syscall;
 mod time;
+mod tmp;
+mod transfer;
 mod user;
+mod walk;
 
 pub use options::{Clock, Grant, Input, Output, ProcessOptions};
 pub use space::AddressSpace;
@@ -46,6 +51,7 @@ use rustix::io::Errno;
 use sandbox::FileSystem;
 use signal::Signals;
 use std::io::Write as _;
+use std::time::{Duration, Instant};
 
 /// Where a process starts.
 pub struct Start {
@@ -93,6 +99,18 @@ impl From<Errno> for Stop {
 /// What a system call comes to.
 type Served<T = u64> = Result<T, Stop>;
 
+/// How far a call has come that is to be made again.
+#[derive(Default)]
+struct Suspended {
+    /// Bytes written.
+    written: usize,
+    /// The reading end of a FIFO that waits for a writer.
+    opening: Option<files::HostFile>,
+}
+
+/// The host is asked to wait so long at most before the machine looks at its limits again.
+const NAP: Duration = Duration::from_millis(20);
+
 /// The guest process: files, signals, limits.
 pub struct Process {
     options: ProcessOptions,
@@ -103,6 +121,9 @@ pub struct Process {
     time: time::Time,
     random: process::Random,
     facts: load::Facts,
+    suspended: Suspended,
+    /// When the run is to end.
+    deadline: Option<Instant>,
     /// For moving data between the host's files and the guest's memory.
     buffer: Vec<u8>,
     umask: u32,
@@ -138,6 +159,8 @@ impl Process {
             signals: Signals::new(facts.trampoline),
             random,
             facts,
+            suspended: Suspended::default(),
+            deadline: None,
             buffer: Vec::new(),
             umask: 0o022,
             name,
@@ -195,8 +218,11 @@ impl Process {
                 if !self.signals.interrupts() {
                     return Verdict::Continue;
                 }
-                // A read goes on after the handler if that is wanted; a sleep never does.
-                if !(matches!(number, 63 | 65) && self.signals.restarts()) {
+                // Opening, reading and writing go on after the handler if that is wanted; a sleep never does.
+                let written = self.suspended.written;
+                if written > 0 {
+                    self.return_value(hart, written as u64);
+                } else if !(matches!(number, 56 | 63..=66) && self.signals.restarts()) {
                     self.tell_remaining(hart, number, &args);
                     self.time.end_wait();
                     self.return_value(hart, i64::from(-Errno::INTR.raw_os_error()) as u64);
@@ -204,6 +230,7 @@ impl Process {
             }
             Err(Stop::End(verdict)) => return end(hart, verdict),
         }
+        self.suspended = Suspended::default();
         let verdict = self.deliver(hart);
         self.signals.end_suspension();
         verdict
@@ -228,6 +255,22 @@ impl Process {
     pub fn tick(&mut self, hart: &mut Hart) -> Verdict {
         self.time.check_timer(hart, &mut self.signals);
         self.deliver(hart)
+    }
+
+    /// When the run is to end: no system call waits past it. [`crate::Machine::run`] sets it.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// How long the host may be asked to wait now.
+    fn nap(&self) -> Duration {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        left.map_or(NAP, |left| left.min(NAP))
+    }
+
+    /// Whether the run is to end.
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Says something to the user, once.

@@ -71,6 +71,9 @@ pub struct ProcessOptions {
     pub sysroot: Option<PathBuf>,
     /// Folders the guest may use (`--dir`). Without any it has its standard streams only.
     pub dirs: Vec<Grant>,
+    /// In the sandbox the guest has a `/tmp` of its own, unless that is granted; it is gone when the process is. Bytes
+    /// that may be in it; 0 for none.
+    pub tmp_limit: u64,
     /// The guest may do with files whatever the user may.
     pub host_fs: bool,
     /// Write each system call to standard error, as QEMU's `-strace` does.
@@ -100,6 +103,7 @@ impl Default for ProcessOptions {
             exe: None,
             sysroot: None,
             dirs: Vec::new(),
+            tmp_limit: 1 << 30,
             host_fs: false,
             strace: false,
             stdin: Input::default(),

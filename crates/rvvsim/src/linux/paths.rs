@@ -2,10 +2,14 @@
 
 use super::files::{HostFile, Kind, flag};
 use super::sandbox::{Place, host_flags, join, normalize};
+use super::tmp::Kept;
 use super::user::{self, Layout};
-use super::{Process, Served};
+use super::walk::{End, Held};
+use super::{Process, Served, Stop, transfer};
 use crate::Hart;
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
+use rustix::event::PollFlags;
+use rustix::fd::{AsFd, AsRawFd};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -46,11 +50,20 @@ impl Process {
         }
     }
 
-    /// Where a path of the guest leads.
-    fn place(&self, hart: &mut Hart, dir: u64, path: u64) -> Result<Place<'_>, Errno> {
+    /// Where `path` leads from the directory `dir`, through a link at its end only if `follow`.
+    pub(super) fn find(&self, dir: u64, path: &[u8], follow: bool) -> Result<Place<'_>, Errno> {
+        let (full, absolute) = self.full_path(dir, path, false)?;
+        if absolute || dir as i32 == AT_FDCWD || self.fs.host_fs {
+            return self.fs.locate(&full, absolute, follow);
+        }
+        let folder = self.files.get(dir)?.host().ok_or(Errno::NOTDIR)?;
+        self.fs.locate_from(folder, path, follow)
+    }
+
+    /// Where the path at an address of the guest leads.
+    fn place(&self, hart: &mut Hart, dir: u64, path: u64, follow: bool) -> Result<Place<'_>, Errno> {
         let path = user::read_path(hart, path)?;
-        let (full, absolute) = self.full_path(dir, &path, false)?;
-        self.fs.locate(&full, absolute)
+        self.find(dir, &path, follow)
     }
 
     /// Whether a path is the link to the program the guest runs.
@@ -59,19 +72,50 @@ impl Process {
         path == b"/proc/self/exe" || path == own.as_bytes()
     }
 
+    /// The mode bits of a file of the guest's. In the sandbox none runs as somebody else: a guest is not to leave
+    /// programs behind that do.
+    fn allowed(&self, mode: u64) -> u32 {
+        mode as u32 & if self.fs.host_fs { 0o7777 } else { 0o1777 }
+    }
+
     fn mode(&self, mode: u64) -> Mode {
-        Mode::from_bits_truncate(mode as u32 & 0o7777 & !self.umask)
+        Mode::from_bits_truncate(self.allowed(mode) & !self.umask)
+    }
+
+    /// Of a standard stream the sandbox lets the guest read and write what it is; the file behind it may be changed
+    /// otherwise only if that file is granted.
+    pub(super) fn check_stream(&self, file: &HostFile) -> Result<(), Errno> {
+        if !file.is_standard || self.fs.host_fs {
+            return Ok(());
+        }
+        let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+        let granted = || {
+            let path = rustix::fs::readlinkat(CWD, link, Vec::new()).ok()?;
+            let place = self.fs.locate(path.to_bytes(), false, true).ok()?;
+            let (there, here) = (place.stat(true).ok()?, file.stat().ok()?);
+            Some(place.writable() && (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino))
+        };
+        if granted() == Some(true) { Ok(()) } else { Err(Errno::PERM) }
+    }
+
+    /// Whether mode and times of an open file may be changed.
+    fn check_changeable(&self, file: &HostFile) -> Result<(), Errno> {
+        match file.is_standard {
+            true => self.check_stream(file),
+            false if file.writable_place => Ok(()),
+            false => Err(Errno::ROFS),
+        }
     }
 
     /// `openat(dir, path, flags, mode)`.
     pub(super) fn sys_openat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [dir, path, flags, mode, ..] = args;
         let flags = flags as u32;
-        let path = user::read_path(hart, path)?;
-        let (mut full, mut absolute) = self.full_path(dir, &path, false)?;
-        if self.is_own_program(&full) {
-            (full, absolute) = (join(&self.fs.cwd, &self.facts.exe), false);
+        if let Some(fifo) = self.suspended.opening.take() {
+            return self.finish_open(fifo, flags);
         }
+        let path = user::read_path(hart, path)?;
+        let (full, _) = self.full_path(dir, &path, false)?;
         if let Some(kind) = self.synthetic(hart, &full) {
             let writes = flags & flag::ACCMODE != 0;
             if writes && matches!(kind, Kind::Bytes(..)) {
@@ -79,15 +123,53 @@ impl Process {
             }
             return Ok(self.files.add(kind, flags)?);
         }
+        const NEW: u32 = flag::CREAT | flag::EXCL;
+        let follow = flags & flag::NOFOLLOW == 0 && flags & NEW != NEW;
+        let found = if self.is_own_program(&full) {
+            self.fs.locate(&join(&self.fs.cwd, &self.facts.exe), false, follow)
+        } else {
+            self.find(dir, &path, follow)
+        };
         let writes = flags & (flag::ACCMODE | flag::CREAT | flag::TRUNC) != 0;
-        let place = match self.fs.locate(&full, absolute) {
-            Err(Errno::NOENT) if writes => return Err(Errno::ACCESS.into()),
+        let place = match found {
+            Err(Errno::NOENT) if writes && self.fs.is_outside(&full) => return Err(Errno::ACCESS.into()),
             other => other?,
         };
-        let fd = place.open(host_flags(flags), self.mode(mode))?;
+        let waits = flags & (flag::NONBLOCK | flag::PATH) == 0;
+        let opened = match place.open(host_flags(flags), self.mode(mode)) {
+            // A FIFO that nobody reads; somebody's lease of a file.
+            Err(Errno::NXIO) if waits && place.stat(true).is_ok_and(|s| is_fifo(&s)) => None,
+            Err(Errno::AGAIN) if waits => None,
+            other => Some(other?),
+        };
+        let Some(opened) = opened else {
+            std::thread::sleep(self.nap());
+            return Err(Stop::Again);
+        };
+        let kept = match (place.room(), rustix::fs::fstat(&opened.fd)) {
+            (Some(room), Ok(stat)) if opened.private => {
+                if flags & flag::TRUNC != 0 {
+                    room.shrink(stat.st_ino, 0);
+                }
+                Some(Kept::new(room, stat.st_ino, stat.st_nlink == 0))
+            }
+            _ => None,
+        };
         // Names are kept for directories, which later paths may start from, and for /proc/self/maps.
-        let name = if place.is_host() { full } else { normalize(&full) };
-        let file = HostFile::named(fd, name, place.writable());
+        let (name, in_sysroot) = (place.path().to_vec(), place.in_sysroot());
+        let mut file = HostFile::named(opened.fd, name, opened.writable);
+        (file.kept, file.in_sysroot) = (kept, in_sysroot);
+        self.finish_open(file, flags)
+    }
+
+    /// Gives an open file a descriptor; a FIFO that is to be read waits for a writer first.
+    fn finish_open(&mut self, file: HostFile, flags: u32) -> Served {
+        let reads = flags & (flag::ACCMODE | flag::NONBLOCK | flag::PATH) == 0;
+        if reads && file.is_fifo() && !transfer::has_writer(file.as_fd()) {
+            file.wait(PollFlags::IN, self.nap());
+            self.suspended.opening = Some(file);
+            return Err(Stop::Again);
+        }
         Ok(self.files.add(Kind::Host(Arc::new(file)), flags)?)
     }
 
@@ -99,27 +181,25 @@ impl Process {
             return Err(Errno::INVAL.into());
         }
         let text = user::read_path(hart, path)?;
-        let (full, absolute) = self.full_path(dir, &text, false)?;
+        let (full, _) = self.full_path(dir, &text, false)?;
         if self.synthetic(hart, &full).is_some() {
             return Ok(0);
         }
-        let place = self.fs.locate(&full, absolute)?;
-        match &place {
-            Place::Host(path) => {
-                let access = Access::from_bits_truncate(mode);
-                rustix::fs::accessat(CWD, path.as_slice(), access, AtFlags::empty())?;
-            }
-            Place::Way if mode & 2 != 0 => return Err(Errno::ACCESS.into()),
-            Place::Way => {}
-            Place::Beneath { writable, .. } => {
-                let stat = place.stat(true)?;
-                if mode & 2 != 0 && !writable {
-                    return Err(Errno::ROFS.into());
-                }
-                if mode & 1 != 0 && stat.st_mode & 0o111 == 0 {
-                    return Err(Errno::ACCESS.into());
-                }
-            }
+        let place = self.find(dir, &text, true)?;
+        if let Place::Host(path) = &place {
+            let access = Access::from_bits_truncate(mode);
+            rustix::fs::accessat(CWD, path.as_slice(), access, AtFlags::empty())?;
+            return Ok(0);
+        }
+        if place.is_way() {
+            return if mode & 2 != 0 { Err(Errno::ACCESS.into()) } else { Ok(0) };
+        }
+        let stat = place.stat(true)?;
+        if mode & 2 != 0 && !place.writable() {
+            return Err(Errno::ROFS.into());
+        }
+        if mode & 1 != 0 && stat.st_mode & 0o111 == 0 {
+            return Err(Errno::ACCESS.into());
         }
         Ok(0)
     }
@@ -131,15 +211,15 @@ impl Process {
             return Err(Errno::INVAL.into());
         }
         let text = user::read_path(hart, path)?;
-        let (full, absolute) = self.full_path(dir, &text, false)?;
+        let (full, _) = self.full_path(dir, &text, false)?;
         let target = if self.is_own_program(&full) {
             join(&self.fs.cwd, &self.facts.exe)
         } else {
-            let place = self.fs.locate(&full, absolute)?;
-            if matches!(place, Place::Way) {
+            let place = self.find(dir, &text, false)?;
+            if place.is_way() {
                 return Err(Errno::INVAL.into());
             }
-            let (parent, name) = match place.parent(false) {
+            let (parent, name) = match place.entry(false) {
                 // A granted folder itself is no link.
                 Err(Errno::BUSY) => return Err(Errno::INVAL.into()),
                 other => other?,
@@ -153,17 +233,13 @@ impl Process {
 
     /// `mkdirat(dir, path, mode)`.
     pub(super) fn sys_mkdirat(&mut self, hart: &mut Hart, dir: u64, path: u64, mode: u64) -> Served {
-        let place = self.place(hart, dir, path)?;
+        let place = self.place(hart, dir, path, false)?;
         // One that is there is there, writable or not.
-        if !place.writable() && (matches!(place, Place::Way) || place.stat(false).is_ok()) {
+        if !place.is_host() && (place.is_way() || place.stat(false).is_ok()) {
             return Err(Errno::EXIST.into());
         }
-        let (parent, name) = match place.parent(true) {
-            Err(Errno::BUSY) => return Err(Errno::EXIST.into()),
-            other => other?,
-        };
-        rustix::fs::mkdirat(parent, name, self.mode(mode))?;
-        Ok(0)
+        let mode = self.mode(mode);
+        make_entry(place, |parent, name| rustix::fs::mkdirat(parent, name, mode))
     }
 
     /// `unlinkat(dir, path, flags)`.
@@ -171,19 +247,36 @@ impl Process {
         if flags & !AT_REMOVEDIR != 0 {
             return Err(Errno::INVAL.into());
         }
-        let (parent, name) = self.place(hart, dir, path)?.parent(true)?;
+        let place = self.place(hart, dir, path, false)?;
+        let (room, was) = (place.room().cloned(), place.stat(false));
+        let (parent, name) = place.entry(true)?;
         let flags = if flags & AT_REMOVEDIR != 0 { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         rustix::fs::unlinkat(parent, name, flags)?;
+        if let (Some(room), Ok(was)) = (room, was) {
+            room.remove_entry(&was);
+        }
         Ok(0)
     }
 
-    /// `renameat2(old_dir, old, new_dir, new, flags)`.
+    /// `renameat2(old_dir, old, new_dir, new, flags)`. A granted folder is no entry and cannot be moved; what is moved
+    /// out of or into one must be in writable ones.
     pub(super) fn sys_renameat2(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        const NOREPLACE: u64 = 1;
+        const EXCHANGE: u64 = 2;
         let [old_dir, old, new_dir, new, flags, _] = args;
-        let (old_parent, old_name) = self.place(hart, old_dir, old)?.parent(true)?;
-        let (new_parent, new_name) = self.place(hart, new_dir, new)?.parent(true)?;
+        // RENAME_WHITEOUT makes a device.
+        if !self.fs.host_fs && flags & !(NOREPLACE | EXCHANGE) != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let (old_parent, old_name) = self.place(hart, old_dir, old, false)?.entry(true)?;
+        let place = self.place(hart, new_dir, new, false)?;
+        let (room, replaced) = (place.room().cloned(), place.stat(false));
+        let (new_parent, new_name) = place.entry(true)?;
         if flags == 0 {
             rustix::fs::renameat(old_parent, old_name, new_parent, new_name)?;
+            if let (Some(room), Ok(replaced)) = (room, replaced) {
+                room.remove_entry(&replaced);
+            }
         } else {
             let flags = rustix::fs::RenameFlags::from_bits(flags as u32).ok_or(Errno::INVAL)?;
             rustix::fs::renameat_with(old_parent, old_name, new_parent, new_name, flags)?;
@@ -195,29 +288,29 @@ impl Process {
     /// link from a writable one would open a read-only file for writing.
     pub(super) fn sys_linkat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [old_dir, old, new_dir, new, flags, _] = args;
-        let old_place = self.place(hart, old_dir, old)?;
-        if flags != 0 && !(flags == AT_SYMLINK_FOLLOW && old_place.is_host()) {
+        let follow = flags == AT_SYMLINK_FOLLOW;
+        let old_place = self.place(hart, old_dir, old, follow)?;
+        if flags != 0 && !follow {
             return Err(Errno::INVAL.into());
         }
-        let (old_parent, old_name) = old_place.parent(true)?;
-        let (new_parent, new_name) = self.place(hart, new_dir, new)?.parent(true)?;
-        let flags = if flags != 0 { AtFlags::SYMLINK_FOLLOW } else { AtFlags::empty() };
-        rustix::fs::linkat(old_parent, old_name, new_parent, new_name, flags)?;
-        Ok(0)
+        // A path of the sandbox was followed to its end already.
+        let flags = if follow && old_place.is_host() { AtFlags::SYMLINK_FOLLOW } else { AtFlags::empty() };
+        let (old_parent, old_name) = old_place.entry(true)?;
+        let place = self.place(hart, new_dir, new, false)?;
+        make_entry(place, |parent, name| rustix::fs::linkat(old_parent, old_name, parent, name, flags))
     }
 
     /// `symlinkat(target, dir, path)`. In the sandbox a link may not point out of its folder: the guest could
     /// not follow it, but somebody else might.
     pub(super) fn sys_symlinkat(&mut self, hart: &mut Hart, target: u64, dir: u64, path: u64) -> Served {
         let target = user::read_path(hart, target)?;
-        let place = self.place(hart, dir, path)?;
+        let place = self.place(hart, dir, path, false)?;
         let leaves = target.starts_with(b"/") || target.split(|&b| b == b'/').any(|name| name == b"..");
-        if leaves && !place.is_host() {
+        // Nobody else comes to a private /tmp.
+        if leaves && !place.is_host() && place.room().is_none() {
             return Err(Errno::PERM.into());
         }
-        let (parent, name) = place.parent(true)?;
-        rustix::fs::symlinkat(target, parent, name)?;
-        Ok(0)
+        make_entry(place, |parent, name| rustix::fs::symlinkat(target, parent, name))
     }
 
     /// `truncate(path, len)`.
@@ -225,8 +318,19 @@ impl Process {
         if (len as i64) < 0 {
             return Err(Errno::INVAL.into());
         }
-        let fd = self.place(hart, AT_FDCWD as u64, path)?.open(OFlags::WRONLY, Mode::empty())?;
+        let place = self.place(hart, AT_FDCWD as u64, path, true)?;
+        let fd = place.open(OFlags::WRONLY, Mode::empty())?.fd;
+        let room = match place.room() {
+            Some(room) => Some((room, rustix::fs::fstat(&fd)?.st_ino)),
+            None => None,
+        };
+        if let Some((room, inode)) = room {
+            room.grow(inode, len)?;
+        }
         rustix::fs::ftruncate(fd, len)?;
+        if let Some((room, inode)) = room {
+            room.shrink(inode, len);
+        }
         Ok(0)
     }
 
@@ -243,13 +347,12 @@ impl Process {
 
     /// `chdir(path)`.
     pub(super) fn sys_chdir(&mut self, hart: &mut Hart, path: u64) -> Served {
-        let text = user::read_path(hart, path)?;
-        let (full, absolute) = self.full_path(AT_FDCWD as u64, &text, false)?;
-        let place = self.fs.locate(&full, absolute)?;
-        if !matches!(place, Place::Way) {
+        let place = self.place(hart, AT_FDCWD as u64, path, true)?;
+        if !place.is_way() {
             place.open(OFlags::PATH | OFlags::DIRECTORY, Mode::empty())?;
         }
-        self.fs.cwd = normalize(&full);
+        let cwd = if place.is_host() { normalize(place.path()) } else { place.path().to_vec() };
+        self.fs.cwd = cwd;
         Ok(0)
     }
 
@@ -267,17 +370,15 @@ impl Process {
     /// `fchmod(fd, mode)`.
     pub(super) fn sys_fchmod(&mut self, fd: u64, mode: u64) -> Served {
         let file = self.files.host(fd, Errno::PERM)?;
-        if !file.writable_place {
-            return Err(Errno::ROFS.into());
-        }
-        rustix::fs::fchmod(&file, Mode::from_bits_truncate(mode as u32 & 0o7777))?;
+        self.check_changeable(&file)?;
+        rustix::fs::fchmod(&file, Mode::from_bits_truncate(self.allowed(mode)))?;
         Ok(0)
     }
 
     /// `fchmodat(dir, path, mode)`.
     pub(super) fn sys_fchmodat(&mut self, hart: &mut Hart, dir: u64, path: u64, mode: u64) -> Served {
-        let mode = Mode::from_bits_truncate(mode as u32 & 0o7777);
-        let place = self.place(hart, dir, path)?;
+        let mode = Mode::from_bits_truncate(self.allowed(mode));
+        let place = self.place(hart, dir, path, true)?;
         if let Place::Host(path) = &place {
             rustix::fs::chmodat(CWD, path.as_slice(), mode, AtFlags::empty())?;
             return Ok(0);
@@ -285,7 +386,7 @@ impl Process {
         if !place.writable() {
             return Err(Errno::ROFS.into());
         }
-        rustix::fs::fchmod(place.open(OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())?, mode)?;
+        rustix::fs::fchmod(place.open(OFlags::RDONLY, Mode::empty())?.fd, mode)?;
         Ok(0)
     }
 
@@ -306,15 +407,13 @@ impl Process {
             rustix::fs::Timestamps { last_access: stamp(values[0]), last_modification: stamp(values[1]) };
         if path == 0 {
             let file = self.files.host(dir, Errno::PERM)?;
-            if !file.writable_place {
-                return Err(Errno::ROFS.into());
-            }
+            self.check_changeable(&file)?;
             rustix::fs::futimens(&file, &times)?;
             return Ok(0);
         }
-        let place = self.place(hart, dir, path)?;
+        let nofollow = flags & AT_SYMLINK_NOFOLLOW != 0;
+        let place = self.place(hart, dir, path, !nofollow)?;
         if let Place::Host(path) = &place {
-            let nofollow = flags & AT_SYMLINK_NOFOLLOW != 0;
             let flags = if nofollow { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::empty() };
             rustix::fs::utimensat(CWD, path.as_slice(), &times, flags)?;
             return Ok(0);
@@ -322,7 +421,12 @@ impl Process {
         if !place.writable() {
             return Err(Errno::ROFS.into());
         }
-        rustix::fs::futimens(place.open(OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())?, &times)?;
+        // Not the folder but its entry `.`: it is open for its place alone.
+        let (folder, name) = match place {
+            Place::Granted { end: End::Folder(folder), .. } => (folder.fd, b".".to_vec()),
+            place => place.entry(true)?,
+        };
+        rustix::fs::utimensat(folder, name, &times, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(0)
     }
 
@@ -351,6 +455,27 @@ impl Process {
         user::write(hart, buf, &records)?;
         Ok(records.len() as u64)
     }
+}
+
+/// Makes a name by `make`.
+fn make_entry(place: Place, make: impl FnOnce(Held, Vec<u8>) -> Result<(), Errno>) -> Served {
+    let room = place.room().cloned();
+    if let Some(room) = &room {
+        room.check_entry()?;
+    }
+    let (parent, name) = match place.entry(true) {
+        Err(Errno::BUSY) => return Err(Errno::EXIST.into()),
+        other => other?,
+    };
+    make(parent, name)?;
+    if let Some(room) = room {
+        room.add_entry();
+    }
+    Ok(0)
+}
+
+fn is_fifo(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Fifo
 }
 
 fn type_byte(ty: rustix::fs::FileType) -> u8 {

@@ -11,8 +11,6 @@ use std::sync::Arc;
 const POLLIN: u16 = 1;
 const POLLOUT: u16 = 4;
 const POLLNVAL: u16 = 0x20;
-/// The host waits this long at most before the machine looks at its own limits again.
-const NAP: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// One file asked for, by the guest's numbers.
 #[derive(Clone, Copy)]
@@ -43,7 +41,8 @@ impl Process {
             };
         }
         let ready = questions.iter().any(|q| q.answer != 0);
-        let wait = if nap && !ready { NAP } else { Timespec { tv_sec: 0, tv_nsec: 0 } };
+        let nanos = if nap && !ready { self.nap().subsec_nanos() } else { 0 };
+        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(nanos) };
         let mut polls: Vec<PollFd> = hosts
             .iter()
             .map(|(i, host)| PollFd::new(&**host, PollFlags::from_bits_truncate(questions[*i].wanted)))

@@ -1,50 +1,69 @@
 //! Which files of the host the guest can reach, and by which names.
 //!
-//! The guest names files by absolute paths of its own; [`FileSystem::locate`] says where one leads. In the
-//! sandbox that is a folder the user granted and a path below it, which the kernel then resolves with
-//! `RESOLVE_BENEATH`: neither `..` nor a symbolic link, nor a race with somebody who moves folders, leads
-//! out. Operations on a name rather than on a file (make, remove, rename, link) open the parent folder that way
-//! and then act on the last component alone, which none of them follows.
+//! The guest names files by paths of its own; [`FileSystem::locate`] says where one leads. In the sandbox that is a
+//! file in a folder the user granted, which [`super::walk`] finds. Operations on a name rather than on a file (make,
+//! remove, rename, link) act on a single name in an open folder, which none of them follows.
 
-use super::files::flag;
+use super::files::{HostFile, flag};
 use super::options::ProcessOptions;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat};
+use super::tmp::{self, Room, Tmp};
+use super::walk::{End, Folder, Held, Walk};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-struct OpenGrant {
+/// A folder of the host that is open for the guest.
+pub struct OpenGrant {
     /// The guest's name for it: absolute, without `.` and `..`.
-    name: Vec<u8>,
-    fd: OwnedFd,
-    writable: bool,
+    pub name: Vec<u8>,
+    /// It.
+    pub fd: OwnedFd,
+    /// Whether anything in it may be changed.
+    pub writable: bool,
+    /// It is the process's own `/tmp`.
+    pub private: bool,
+    /// Its device and inode.
+    pub id: (u64, u64),
+}
+
+impl OpenGrant {
+    fn open(path: &Path, name: Vec<u8>, writable: bool) -> Result<Self, String> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(CWD, path, flags, Mode::empty());
+        let with_id = opened.and_then(|fd| rustix::fs::fstat(&fd).map(|stat| (fd, stat)));
+        let (fd, stat) = with_id
+            .map_err(|e| format!("cannot open folder {}: {}", path.display(), std::io::Error::from(e)))?;
+        Ok(OpenGrant { name, fd, writable, private: false, id: (stat.st_dev, stat.st_ino) })
+    }
 }
 
 /// Where a guest path leads.
 pub enum Place<'a> {
-    /// Below a folder, and not out of it.
-    Beneath {
-        /// The folder.
-        dir: BorrowedFd<'a>,
-        /// The path below it, not empty.
-        rest: Vec<u8>,
-        /// Whether anything there may be changed.
-        writable: bool,
-        /// Absolute links are taken to start at the folder.
-        is_root: bool,
-    },
     /// Anywhere: the user trusts the guest.
     Host(Vec<u8>),
-    /// A folder that only exists because a granted one is below it.
-    Way,
+    /// To something that was granted.
+    Granted {
+        /// What.
+        end: End<'a>,
+        /// The guest's path to it, through no link.
+        path: Vec<u8>,
+        /// It is in the sysroot.
+        in_sysroot: bool,
+        /// Who knows the grants.
+        fs: &'a FileSystem,
+    },
 }
 
 /// The guest's view of the host's files.
 pub struct FileSystem {
     grants: Vec<OpenGrant>,
-    sysroot: Option<(OwnedFd, Vec<u8>)>,
-    host_fs: bool,
+    tmp: Option<Tmp>,
+    sysroot: Option<OpenGrant>,
+    /// The guest may do with files whatever the user may.
+    pub host_fs: bool,
     /// The guest's working directory.
     pub cwd: Vec<u8>,
 }
@@ -52,13 +71,8 @@ pub struct FileSystem {
 impl FileSystem {
     /// Opens what was granted.
     pub fn new(options: &ProcessOptions) -> Result<Self, String> {
-        let open = |path: &Path| {
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            rustix::fs::openat(CWD, path, flags, Mode::empty())
-                .map_err(|e| format!("cannot open folder {}: {}", path.display(), std::io::Error::from(e)))
-        };
         let sysroot = match &options.sysroot {
-            Some(path) => Some((open(path)?, path.as_os_str().as_bytes().to_vec())),
+            Some(path) => Some(OpenGrant::open(path, path.as_os_str().as_bytes().to_vec(), false)?),
             None => None,
         };
         // Asked for only where it matters: a sandboxed process without folders costs no system call.
@@ -69,118 +83,194 @@ impl FileSystem {
         };
         let mut grants = Vec::new();
         for grant in &options.dirs {
-            let fd = open(&grant.path)?;
             let name = normalize(&join(&cwd, grant.path.as_os_str().as_bytes()));
-            grants.push(OpenGrant { name, fd, writable: grant.writable });
+            grants.push(OpenGrant::open(&grant.path, name, grant.writable)?);
         }
-        // The most specific grant speaks for a path.
-        grants.sort_by_key(|g| std::cmp::Reverse(g.name.len()));
-        Ok(FileSystem { grants, sysroot, host_fs: options.host_fs, cwd })
+        let tmp_is_granted = grants.iter().any(|grant| below(tmp::NAME, &grant.name).is_some());
+        let tmp = (!options.host_fs && options.tmp_limit > 0 && !tmp_is_granted).then(|| {
+            let inside = grants.iter().filter_map(|grant| below(&grant.name, tmp::NAME));
+            let inside = inside.map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path)));
+            Tmp::new(options.tmp_limit, inside.collect())
+        });
+        Ok(FileSystem { grants, tmp, sysroot, host_fs: options.host_fs, cwd })
     }
 
-    /// Where the absolute path `path` leads. `given_absolute` says that the guest gave it as such, so that it
-    /// is looked up in the sysroot first.
-    pub fn locate(&self, path: &[u8], given_absolute: bool) -> Result<Place<'_>, Errno> {
-        if given_absolute && let Some(place) = self.in_sysroot(path) {
+    /// The names of all that was granted.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        let tmp = self.tmp.iter().map(|_| tmp::NAME);
+        self.grants.iter().map(|grant| grant.name.as_slice()).chain(tmp)
+    }
+
+    /// The folder that was granted under a name.
+    pub fn grant_named(&self, name: &[u8]) -> Result<Option<&OpenGrant>, Errno> {
+        match &self.tmp {
+            Some(tmp) if name == tmp::NAME => tmp.grant().map(Some),
+            _ => Ok(self.grants.iter().find(|grant| grant.name == name)),
+        }
+    }
+
+    /// The grant that a folder is, whatever its name is now.
+    pub fn grant_of(&self, stat: &Stat) -> Option<&OpenGrant> {
+        self.grants.iter().find(|grant| grant.id == (stat.st_dev, stat.st_ino))
+    }
+
+    /// Whether a path is in nothing that was granted, by its names.
+    pub fn is_outside(&self, path: &[u8]) -> bool {
+        let path = normalize(path);
+        !self.host_fs && !self.names().any(|name| below(&path, name).is_some())
+    }
+
+    /// The root of the sysroot.
+    pub fn sysroot(&self) -> Option<&OpenGrant> {
+        self.sysroot.as_ref()
+    }
+
+    /// The bounds of the private `/tmp`.
+    pub fn tmp_room(&self) -> Option<&Arc<Room>> {
+        self.tmp.as_ref().map(Tmp::room)
+    }
+
+    /// Where the absolute path `path` leads, through a link at its end only if `follow`. `given_absolute` says that
+    /// the guest gave it as such, so that it is looked up in the sysroot first.
+    pub fn locate(&self, path: &[u8], given_absolute: bool, follow: bool) -> Result<Place<'_>, Errno> {
+        if given_absolute && let Some(place) = self.in_sysroot(path, follow)? {
             return Ok(place);
         }
         if self.host_fs {
             return Ok(Place::Host(path.to_vec()));
         }
-        let path = normalize(path);
-        for grant in &self.grants {
-            if let Some(rest) = below(&path, &grant.name) {
-                let rest = if rest.is_empty() { b".".to_vec() } else { rest.to_vec() };
-                return Ok(Place::Beneath {
-                    dir: grant.fd.as_fd(),
-                    rest,
-                    writable: grant.writable,
-                    is_root: false,
-                });
-            }
-        }
-        if self.grants.iter().any(|g| below(&g.name, &path).is_some()) {
-            return Ok(Place::Way);
-        }
-        Err(Errno::NOENT)
+        let (end, path) = Walk::from_root(self, false)?.to(path, follow)?;
+        Ok(Place::Granted { end, path, in_sysroot: false, fs: self })
+    }
+
+    /// Where `path` leads from an open folder of the sandbox.
+    pub fn locate_from<'a>(
+        &'a self,
+        folder: &'a HostFile,
+        path: &[u8],
+        follow: bool,
+    ) -> Result<Place<'a>, Errno> {
+        let (writable, private) = (folder.writable_place, folder.kept.is_some());
+        let start = Folder { fd: Held::Grant(folder.as_fd()), writable, private };
+        let in_sysroot = folder.in_sysroot;
+        let (end, path) = Walk::from_folder(self, start, &folder.path, in_sysroot).to(path, follow)?;
+        Ok(Place::Granted { end, path, in_sysroot, fs: self })
     }
 
     /// The file in the sysroot, if it is there.
-    fn in_sysroot(&self, path: &[u8]) -> Option<Place<'_>> {
-        let (dir, name) = self.sysroot.as_ref()?;
+    fn in_sysroot(&self, path: &[u8], follow: bool) -> Result<Option<Place<'_>>, Errno> {
+        let Some(root) = &self.sysroot else { return Ok(None) };
         if self.host_fs {
             // As QEMU does it: by the prefix of the name.
-            let full = [name.as_slice(), path].concat();
+            let full = [root.name.as_slice(), path].concat();
             let there = rustix::fs::statat(CWD, full.as_slice(), AtFlags::empty()).is_ok();
-            return there.then_some(Place::Host(full));
+            return Ok(there.then_some(Place::Host(full)));
         }
-        let normal = normalize(path);
-        let rest = if normal.len() <= 1 { b".".to_vec() } else { normal[1..].to_vec() };
-        let place = Place::Beneath { dir: dir.as_fd(), rest, writable: false, is_root: true };
-        place.open(OFlags::PATH, Mode::empty()).is_ok().then_some(place)
+        match Walk::from_root(self, true)?.to(path, follow) {
+            Ok((End::Entry { seen: None, .. }, _)) => Ok(None),
+            Ok((end, path)) => Ok(Some(Place::Granted { end, path, in_sysroot: true, fs: self })),
+            // It is not there. Other errors, such as that the host is out of descriptors, do not say so.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),
+            Err(e) => Err(e),
+        }
     }
 }
 
-impl Place<'_> {
-    /// Opens it. What is not to be changed is not opened for writing.
-    pub fn open(&self, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-        let flags = flags | OFlags::CLOEXEC;
-        match self {
-            Place::Host(path) => rustix::fs::openat(CWD, path.as_slice(), flags, mode),
-            Place::Way => Err(Errno::ACCESS),
-            Place::Beneath { dir, rest, writable, is_root } => {
-                let writes = OFlags::WRONLY | OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::TMPFILE;
-                // TMPFILE holds the bit of DIRECTORY, which is harmless.
-                if !writable
-                    && flags.difference(OFlags::DIRECTORY).intersects(writes.difference(OFlags::DIRECTORY))
-                {
-                    return Err(Errno::ROFS);
-                }
-                open_beneath(*dir, rest, flags, mode, *is_root)
+/// An open file, and whether what is there may be changed.
+pub struct Opened {
+    /// It.
+    pub fd: OwnedFd,
+    /// The right of the grant it is in.
+    pub writable: bool,
+    /// It is in the process's own `/tmp`.
+    pub private: bool,
+}
+
+impl<'a> Place<'a> {
+    /// Opens it; never waits for the other side of a FIFO. What is not to be changed is not opened for writing.
+    pub fn open(&self, flags: OFlags, mode: Mode) -> Result<Opened, Errno> {
+        let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        // TMPFILE holds the bit of DIRECTORY, which changes nothing.
+        let changes = OFlags::WRONLY | OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::TMPFILE;
+        let changes = flags.intersects(changes.difference(OFlags::DIRECTORY));
+        let (end, fs) = match self {
+            Place::Host(path) => {
+                let fd = rustix::fs::openat(CWD, path.as_slice(), flags, mode)?;
+                return Ok(Opened { fd, writable: true, private: false });
             }
+            Place::Granted { end, fs, .. } => (end, fs),
+        };
+        let (folder, name, flags) = match end {
+            End::Way => return Err(Errno::ACCESS),
+            End::Folder(folder) => (folder, &b"."[..], flags),
+            End::Entry { slash: true, .. } if flags.contains(OFlags::CREATE) => return Err(Errno::ISDIR),
+            End::Entry { parent, name, slash, .. } => {
+                let slash = if *slash { OFlags::DIRECTORY } else { OFlags::empty() };
+                (parent, name.as_slice(), flags | OFlags::NOFOLLOW | slash)
+            }
+        };
+        if changes && !folder.writable {
+            return Err(Errno::ROFS);
         }
+        let is_new = flags.contains(OFlags::CREATE) && matches!(end, End::Entry { seen: None, .. });
+        let room = self.room().filter(|_| is_new);
+        room.map_or(Ok(()), |room| room.check_entry())?;
+        let fd = rustix::fs::openat(&folder.fd, name, flags, mode)?;
+        if let Some(room) = room {
+            room.add_entry();
+        }
+        // Somebody may have moved a granted folder here meanwhile.
+        let writable = match rustix::fs::fstat(&fd) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_dir() && !self.in_sysroot() => {
+                fs.grant_of(&stat).map_or(folder.writable, |grant| grant.writable)
+            }
+            _ => folder.writable,
+        };
+        Ok(Opened { fd, writable, private: folder.private })
     }
 
     /// Its metadata.
     pub fn stat(&self, follow: bool) -> Result<Stat, Errno> {
-        let nofollow = if follow { OFlags::empty() } else { OFlags::NOFOLLOW };
         match self {
             Place::Host(path) => {
                 let flags = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
                 rustix::fs::statat(CWD, path.as_slice(), flags)
             }
-            Place::Way => Err(Errno::ACCESS),
-            Place::Beneath { .. } => rustix::fs::fstat(self.open(OFlags::PATH | nofollow, Mode::empty())?),
+            Place::Granted { end, .. } => match end {
+                End::Way => Err(Errno::ACCESS),
+                End::Folder(folder) => rustix::fs::fstat(&folder.fd),
+                End::Entry { seen, .. } => seen.as_ref().map(|(_, stat)| *stat).ok_or(Errno::NOENT),
+            },
         }
     }
 
-    /// The folder it is in, and its name there: for operations on names. `changes` says that the
-    /// operation will change that folder.
-    pub fn parent(&self, changes: bool) -> Result<(OwnedFd, Vec<u8>), Errno> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY;
+    /// The folder it is in, and its name there: for operations on names. `changes` says that the operation will change
+    /// that folder.
+    pub fn entry(self, changes: bool) -> Result<(Held<'a>, Vec<u8>), Errno> {
         match self {
             Place::Host(path) => {
-                let trimmed = trim_slashes(path);
-                let (parent, name) = split_last(trimmed);
+                let (parent, name) = split_last(trim_slashes(&path));
                 let parent = if parent.is_empty() { b"/" } else { parent };
                 let name = if name.is_empty() { b"." } else { name };
-                Ok((rustix::fs::openat(CWD, parent, flags | OFlags::CLOEXEC, Mode::empty())?, name.to_vec()))
+                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                let parent = rustix::fs::openat(CWD, parent, flags, Mode::empty())?;
+                Ok((Held::Own(parent), name.to_vec()))
             }
-            Place::Way => Err(Errno::ACCESS),
-            Place::Beneath { dir, rest, writable, is_root } => {
-                if changes && !writable {
-                    return Err(Errno::ROFS);
-                }
-                let (parent, name) = split_last(rest);
-                if name == b"." || name == b".." {
-                    return Err(Errno::BUSY);
-                }
-                let parent = if parent.is_empty() { b"." } else { parent };
-                Ok((
-                    open_beneath(*dir, parent, flags | OFlags::CLOEXEC, Mode::empty(), *is_root)?,
-                    name.to_vec(),
-                ))
-            }
+            Place::Granted { end, .. } => match end {
+                End::Way => Err(Errno::ACCESS),
+                End::Folder(_) => Err(Errno::BUSY),
+                End::Entry { parent, .. } if changes && !parent.writable => Err(Errno::ROFS),
+                End::Entry { parent, name, .. } => Ok((parent.fd, name)),
+            },
+        }
+    }
+
+    /// The bounds of the folder it is in, if that is the process's own `/tmp`.
+    pub fn room(&self) -> Option<&Arc<Room>> {
+        match self {
+            Place::Granted { end: End::Entry { parent, .. }, fs, .. } if parent.private => fs.tmp_room(),
+            Place::Granted { end: End::Folder(folder), fs, .. } if folder.private => fs.tmp_room(),
+            _ => None,
         }
     }
 
@@ -188,8 +278,10 @@ impl Place<'_> {
     pub fn writable(&self) -> bool {
         match self {
             Place::Host(_) => true,
-            Place::Way => false,
-            Place::Beneath { writable, .. } => *writable,
+            Place::Granted { end: End::Way, .. } => false,
+            Place::Granted { end: End::Folder(folder) | End::Entry { parent: folder, .. }, .. } => {
+                folder.writable
+            }
         }
     }
 
@@ -197,46 +289,21 @@ impl Place<'_> {
     pub fn is_host(&self) -> bool {
         matches!(self, Place::Host(_))
     }
-}
 
-fn open_beneath(
-    dir: BorrowedFd,
-    rest: &[u8],
-    flags: OFlags,
-    mode: Mode,
-    is_root: bool,
-) -> Result<OwnedFd, Errno> {
-    let bound = if is_root { ResolveFlags::IN_ROOT } else { ResolveFlags::BENEATH };
-    // openat2 refuses a mode that nothing would use.
-    let mode = if flags.intersects(OFlags::CREATE) || flags.contains(OFlags::TMPFILE) {
-        mode
-    } else {
-        Mode::empty()
-    };
-    for _ in 0..100 {
-        match rustix::fs::openat2(dir, rest, flags, mode, bound | ResolveFlags::NO_MAGICLINKS) {
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(Errno::XDEV) => return Err(Errno::ACCESS),
-            Err(Errno::NOSYS | Errno::PERM) => return open_step_by_step(dir, rest, flags, mode),
-            other => return other,
-        }
+    /// Whether it is a folder that is only there because a granted one is below it.
+    pub fn is_way(&self) -> bool {
+        matches!(self, Place::Granted { end: End::Way, .. })
     }
-    Err(Errno::ACCESS)
-}
 
-/// For hosts without openat2: component by component, through no symbolic link at all.
-fn open_step_by_step(dir: BorrowedFd, rest: &[u8], flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-    let mut names = rest.split(|&b| b == b'/').filter(|n| !n.is_empty() && *n != b".").peekable();
-    let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut at = rustix::fs::openat(dir, ".", step, Mode::empty())?;
-    loop {
-        match names.next() {
-            Some(b"..") => return Err(Errno::ACCESS),
-            Some(name) if names.peek().is_none() => {
-                return rustix::fs::openat(&at, name, flags | OFlags::NOFOLLOW, mode);
-            }
-            Some(name) => at = rustix::fs::openat(&at, name, step, Mode::empty())?,
-            None => return rustix::fs::openat(&at, ".", flags, mode),
+    /// Whether it is in the sysroot.
+    pub fn in_sysroot(&self) -> bool {
+        matches!(self, Place::Granted { in_sysroot: true, .. })
+    }
+
+    /// The guest's path to it; through no link, in the sandbox.
+    pub fn path(&self) -> &[u8] {
+        match self {
+            Place::Host(path) | Place::Granted { path, .. } => path,
         }
     }
 }
@@ -275,7 +342,7 @@ pub fn normalize(path: &[u8]) -> Vec<u8> {
 }
 
 /// What is left of `path` below `folder`; both normalized.
-fn below<'a>(path: &'a [u8], folder: &[u8]) -> Option<&'a [u8]> {
+pub fn below<'a>(path: &'a [u8], folder: &[u8]) -> Option<&'a [u8]> {
     if folder == b"/" {
         return path.strip_prefix(b"/");
     }

@@ -2,7 +2,6 @@
 
 use super::files::Kind;
 use super::paths::{AT_EMPTY_PATH, AT_SYMLINK_NOFOLLOW};
-use super::sandbox::Place;
 use super::user::{self, Layout};
 use super::{Process, Served};
 use crate::Hart;
@@ -119,17 +118,18 @@ impl Process {
             return self.metadata_of(dir);
         }
         let allow_empty = flags & AT_EMPTY_PATH != 0;
-        let (full, absolute) = self.full_path(dir, &path, allow_empty)?;
+        let (full, _) = self.full_path(dir, &path, allow_empty)?;
         if let Some(kind) = self.synthetic(hart, &full) {
             let size = if let Kind::Bytes(bytes, _) = &kind { bytes.len() as u64 } else { 0 };
             let mode = if matches!(kind, Kind::Bytes(..)) { S_IFREG | 0o444 } else { S_IFCHR | 0o666 };
             return Ok(Metadata::made_up(mode, size, self.identity.uid));
         }
-        let place = self.fs.locate(&full, absolute)?;
-        if matches!(place, Place::Way) {
+        let follow = flags & AT_SYMLINK_NOFOLLOW == 0;
+        let place = self.find(dir, if path.is_empty() { b"." } else { &path }, follow)?;
+        if place.is_way() {
             return Ok(Metadata::made_up(S_IFDIR | 0o555, 0, 0));
         }
-        Ok(Metadata::of(&place.stat(flags & AT_SYMLINK_NOFOLLOW == 0)?))
+        Ok(Metadata::of(&place.stat(follow)?))
     }
 
     /// `fstat(fd, stat)`.
@@ -165,10 +165,8 @@ impl Process {
     /// `statfs(path, buf)`.
     pub(super) fn sys_statfs(&mut self, hart: &mut Hart, path: u64, at: u64) -> Served {
         let path = user::read_path(hart, path)?;
-        let (full, absolute) = self.full_path(super::paths::AT_FDCWD as u64, &path, false)?;
-        let fd =
-            self.fs.locate(&full, absolute)?.open(rustix::fs::OFlags::PATH, rustix::fs::Mode::empty())?;
-        let s = rustix::fs::fstatfs(&fd)?;
+        let place = self.find(super::paths::AT_FDCWD as u64, &path, true)?;
+        let s = rustix::fs::fstatfs(place.open(rustix::fs::OFlags::PATH, rustix::fs::Mode::empty())?.fd)?;
         write_statfs(hart, at, &s)
     }
 }

@@ -255,7 +255,7 @@ fn standard_streams_are_the_callers() {
 fn the_sandbox_has_nothing_to_open() {
     let mut m = machine(&[ECALL]);
     let cwd = u64::MAX - 99;
-    for path in [&b"/etc/passwd\0"[..], b"Cargo.toml\0", b"/proc/self/mem\0", b"/\0", b".\0", b"/dev/tty\0"] {
+    for path in [&b"/etc/passwd\0"[..], b"Cargo.toml\0", b"/proc/self/mem\0", b"/dev/tty\0"] {
         user::write(&mut m.hart, DATA, path).unwrap();
         assert_eq!(call(&mut m, 56, &[cwd, DATA, 0, 0]), errno(Errno::NOENT));
         assert_eq!(call(&mut m, 56, &[cwd, DATA, 0o101, 0o644]), errno(Errno::ACCESS));
@@ -451,3 +451,6 @@ fn no_corrupted_program_panics() {
         }
     }
 }
+
+#[path = "escape_tests.rs"]
+mod escape;

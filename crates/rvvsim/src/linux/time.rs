@@ -3,7 +3,7 @@
 use super::options::Clock;
 use super::signal::{Info, SIGALRM, Signals};
 use super::user::{self, Layout};
-use super::{Process, Served, Stop};
+use super::{NAP, Process, Served, Stop};
 use crate::Hart;
 use rustix::io::Errno;
 use rustix::time::ClockId;
@@ -12,8 +12,6 @@ use std::time::Duration;
 /// The date counted clocks start from: 1 January 2024.
 const EPOCH: u64 = 1_704_067_200;
 const NANOS: u64 = 1_000_000_000;
-/// The host sleeps this long at most before the machine looks at its own limits again.
-const NAP: Duration = Duration::from_millis(20);
 
 /// The guest's clocks and what it waits for.
 pub struct Time {

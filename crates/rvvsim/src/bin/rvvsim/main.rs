@@ -298,7 +298,9 @@ impl Job {
                 return cannot_run(&format!("cannot write the profile to {}: {e}", path.display()));
             }
         }
-        // The process ends now, and the kernel takes back all of it at once.
+        // It has a /tmp to remove.
+        drop(machine.process.take());
+        // The process ends now, and the kernel takes back the rest at once.
         std::mem::forget(machine);
         code
     }

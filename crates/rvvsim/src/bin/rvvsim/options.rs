@@ -156,7 +156,8 @@ pub struct MachineOptions {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Guest process (user mode)")]
 pub struct GuestOptions {
-    /// A folder the guest may read; with :rw, also write. Repeatable. Otherwise it sees stdio only.
+    /// A folder the guest may read; with :rw, also write. Repeatable. Otherwise it sees stdio and a
+    /// private /tmp only, which is gone at the end.
     #[arg(long, env = "RVVSIM_DIR", value_name = "PATH[:rw]", value_delimiter = ',')]
     pub dir: Vec<String>,
 
