@@ -62,8 +62,11 @@ pub struct Machine {
     pub process: Option<Box<Process>>,
 }
 
-/// Instructions between looks at the clock, the timer and interrupts.
+/// Instructions between looks at the clock, the timer and interrupts, at the shortest VLEN. The time that a vector
+/// instruction takes grows with VLEN, so that there are fewer at a longer one: a slice takes less than a second.
 const SLICE: u64 = 100_000;
+/// Looking more often would cost scalar code too much.
+const SHORTEST_SLICE: u64 = 500;
 
 impl Machine {
     /// A bare-metal machine with the image in its memory. It has S-mode whether the instruction set
@@ -96,6 +99,8 @@ impl Machine {
     /// Runs until the guest ends, a limit is reached, or `deadline` passes.
     pub fn run(&mut self, deadline: Option<Instant>) -> Outcome {
         let limit = self.hart.config.max_insns.unwrap_or(u64::MAX);
+        let longest_slice = (SLICE * 128 / u64::from(self.hart.config.vlen).max(128)).max(SHORTEST_SLICE);
+        self.set_deadline(deadline);
         loop {
             let left = limit.saturating_sub(self.hart.instret);
             if left == 0 {
@@ -104,7 +109,7 @@ impl Machine {
             if deadline.is_some_and(|d| Instant::now() >= d) {
                 return Outcome::TimedOut;
             }
-            let slice = left.min(SLICE).min(self.hart.instructions_to_timer());
+            let slice = left.min(longest_slice).min(self.hart.instructions_to_timer());
             let stop = self.engine.run(&mut self.hart, slice);
             if let Some(outcome) = self.handle(stop) {
                 return outcome;
@@ -124,13 +129,15 @@ impl Machine {
     ) -> std::io::Result<Outcome> {
         let limit = self.hart.config.max_insns.unwrap_or(u64::MAX);
         let mut line = String::new();
+        self.set_deadline(deadline);
         self.hart.flush_tlb();
         self.hart.log = Some(Box::default());
         loop {
             if self.hart.instret >= limit {
                 return Ok(Outcome::OutOfInstructions);
             }
-            if self.hart.instret.is_multiple_of(1024) && deadline.is_some_and(|d| Instant::now() >= d) {
+            // A call that waits is made again and again, and no instruction retires.
+            if deadline.is_some_and(|d| Instant::now() >= d) {
                 return Ok(Outcome::TimedOut);
             }
             line.clear();
@@ -139,6 +146,12 @@ impl Machine {
             if let Some(outcome) = self.handle(stop) {
                 return Ok(outcome);
             }
+        }
+    }
+
+    fn set_deadline(&mut self, deadline: Option<Instant>) {
+        if let Some(process) = &mut self.process {
+            process.set_deadline(deadline);
         }
     }
 

@@ -5,6 +5,9 @@
 //! Linux would. The tests need a riscv64 C compiler (`RISCV_CC`, else `riscv64-linux-gnu-gcc`; `RISCV_CXX` likewise)
 //! and pass with a word where there is none. With `QEMU` set to a `qemu-riscv64` they ask it as well.
 
+#[path = "linux_support/mod.rs"]
+mod calls;
+
 use rvvsim::elf::Image;
 use rvvsim::linux::{Grant, Input, Output, ProcessOptions};
 use rvvsim::{Config, Machine, Outcome};
