@@ -61,7 +61,14 @@ pub fn load(
 
     let trampoline = place(&space, PAGE)?;
     let backing = Backing::Words(&TRAMPOLINE);
-    let page = Area { end: trampoline + PAGE, prot: READ | EXEC, shared: false, backing, name: "[vdso]" };
+    let page = Area {
+        end: trampoline + PAGE,
+        prot: READ | EXEC,
+        shared: false,
+        may_write: true,
+        backing,
+        name: "[vdso]",
+    };
     put_area(&mut space, ram, trampoline, page)?;
 
     let bias = if image.is_pie { PIE_BASE.wrapping_sub(image.span().0 & !(PAGE - 1)) } else { 0 };

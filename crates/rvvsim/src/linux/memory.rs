@@ -60,9 +60,9 @@ impl Process {
             return Err(Errno::INVAL.into());
         }
         let shared = kind != MAP_PRIVATE;
-        let backing = match flags & MAP_ANONYMOUS {
-            0 => self.map_file(fd, prot, shared, offset, len)?,
-            _ => Backing::Zero,
+        let (backing, may_write) = match flags & MAP_ANONYMOUS {
+            0 => (self.map_file(fd, prot, shared, offset, len)?, !shared || self.files.get(fd)?.writable()),
+            _ => (Backing::Zero, true),
         };
         let (space, ram) = space_of(hart);
         // Linux too refuses at once what could never be had.
@@ -81,7 +81,7 @@ impl Process {
             space.find_free(address, len)?
         };
         let replaces = !space.is_free(start, start + len);
-        space.map(ram, start, Area { end: start + len, prot, shared, backing, name: "" })?;
+        space.map(ram, start, Area { end: start + len, prot, shared, may_write, backing, name: "" })?;
         if replaces {
             hart.flush_tlb();
         }
@@ -220,8 +220,13 @@ impl Process {
         if !space_of(hart).0.is_mapped(start, end) {
             return Err(Errno::NOMEM.into());
         }
-        for i in 0..(end - start) / PAGE {
-            super::user::write(hart, vec.wrapping_add(i), &[1])?;
+        // The guest has that many bytes, or is told so soon.
+        let (mut at, mut left) = (vec, (end - start) / PAGE);
+        while left > 0 {
+            let now = left.min(PAGE);
+            super::user::write(hart, at, &[1; PAGE as usize][..now as usize])?;
+            at = at.wrapping_add(now);
+            left -= now;
         }
         Ok(0)
     }

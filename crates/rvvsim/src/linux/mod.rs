@@ -1,6 +1,6 @@
 //! Linux user mode: what `qemu-riscv64` does.
 //!
-//! * [`space`] and [`pages`]: the address space and its page frames;
+//! * [`space`], [`holes`] and [`pages`]: the address space, what is free of it, and its page frames;
 //! * [`load`]: programs, interpreters, the initial stack;
 //! * [`syscall`]: the list of system calls, and which function serves each; [`strace`] writes them down;
 //! * [`memory`], [`io`], [`paths`], [`time`], [`process`], [`signal`]: those functions, by what they are about;
@@ -13,6 +13,7 @@
 
 mod files;
 mod frame;
+mod holes;
 mod hwprobe;
 mod io;
 mod load;
@@ -44,7 +45,7 @@ use crate::elf::Image;
 use crate::hart::Environment;
 use crate::machine::LoadError;
 use crate::mem::Ram;
-use crate::trap::Trap;
+use crate::trap::{Cause, Trap};
 use files::Files;
 use process::Identity;
 use rustix::io::Errno;
@@ -205,7 +206,13 @@ impl Process {
         let number = hart.x[17];
         let args = [hart.x[10], hart.x[11], hart.x[12], hart.x[13], hart.x[14], hart.x[15]];
         let told = self.options.strace.then(|| strace::call(hart, number, &args));
+        space_of(hart).0.take_used_up();
         let served = self.dispatch(hart, number, args);
+        if space_of(hart).0.take_used_up() {
+            // Linux, too, ends a process whose page cannot be had, and does not tell it of a bad address.
+            let trap = Trap::new(Cause::EcallFromU, hart.pc, space::OUT_OF_MEMORY);
+            return self.out_of_memory(hart, trap);
+        }
         if let Some(told) = told {
             self.tell(hart, number, &args, told, &served);
         }
@@ -244,11 +251,17 @@ impl Process {
     /// Turns a trap into a signal.
     pub fn fault(&mut self, hart: &mut Hart, trap: Trap) -> Verdict {
         if trap.why == space::OUT_OF_MEMORY {
-            // No handler can help, and most would need more memory to run.
-            return end(hart, Verdict::Kill { signal: signal::SIGSEGV, trap: Some(trap) });
+            return self.out_of_memory(hart, trap);
         }
         self.raise_trap(hart, trap);
         self.deliver(hart)
+    }
+
+    /// All guest memory is in use and the guest needs more. No handler can help, and most would need more memory to run.
+    fn out_of_memory(&mut self, hart: &mut Hart, trap: Trap) -> Verdict {
+        let size = hart.ram.len() >> 10;
+        self.note(&format!("the guest has used up its memory, {size} KiB; give it more with --mem"));
+        end(hart, Verdict::Kill { signal: signal::SIGSEGV, trap: Some(trap) })
     }
 
     /// Called every so many instructions: timers and pending signals.

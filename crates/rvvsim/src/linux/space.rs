@@ -1,6 +1,7 @@
 //! The address space of the guest process: which addresses are mapped, how, and to what.
 
 use super::files::HostFile;
+use super::holes::Holes;
 use super::pages::{DIRTY, EXEC, Entry, Frames, PageTable, READ, USER_END, WRITE};
 use crate::mem::{Access, PAGE, Ram, Target};
 use crate::trap::{Cause, Exec, Trap};
@@ -41,6 +42,8 @@ pub struct Area {
     pub prot: u64,
     /// `MAP_SHARED`: what is written reaches the file.
     pub shared: bool,
+    /// `PROT_WRITE` may be given. Not to a shared mapping of a file that is open to read only.
+    pub may_write: bool,
     /// What is behind it.
     pub backing: Backing,
     /// What `/proc/self/maps` calls it, if not by a file's name.
@@ -50,7 +53,7 @@ pub struct Area {
 impl Area {
     /// Private zeroes.
     pub fn anonymous(end: u64, prot: u64, name: &'static str) -> Self {
-        Area { end, prot, shared: false, backing: Backing::Zero, name }
+        Area { end, prot, shared: false, may_write: true, backing: Backing::Zero, name }
     }
 
     fn is_shared_file(&self) -> bool {
@@ -71,7 +74,8 @@ impl Area {
 
     fn joins(&self, other: &Area) -> bool {
         let zero = |b: &Backing| matches!(b, Backing::Zero);
-        (self.prot, self.shared, self.name) == (other.prot, other.shared, other.name)
+        (self.prot, self.shared, self.may_write, self.name)
+            == (other.prot, other.shared, other.may_write, other.name)
             && zero(&self.backing)
             && zero(&other.backing)
     }
@@ -80,6 +84,8 @@ impl Area {
 /// The address space of the guest process: mappings, and the page frames behind them.
 pub struct AddressSpace {
     areas: BTreeMap<u64, Area>,
+    /// Where none of them is.
+    holes: Holes,
     table: PageTable,
     frames: Frames,
     /// New mappings go below this.
@@ -89,6 +95,8 @@ pub struct AddressSpace {
     has_shared_files: bool,
     brk_start: u64,
     brk: u64,
+    /// A page could not be had.
+    used_up: bool,
 }
 
 impl AddressSpace {
@@ -96,6 +104,7 @@ impl AddressSpace {
     pub(super) fn new(stack_bottom: u64, mmap_top: u64) -> Self {
         AddressSpace {
             areas: BTreeMap::new(),
+            holes: Holes::new(LOWEST, mmap_top),
             table: PageTable::default(),
             frames: Frames::default(),
             mmap_top,
@@ -103,6 +112,7 @@ impl AddressSpace {
             has_shared_files: false,
             brk_start: 0,
             brk: 0,
+            used_up: false,
         }
     }
 
@@ -163,7 +173,10 @@ impl AddressSpace {
             return Ok(present.frame());
         }
         let backing = area.backing.clone();
-        let frame = self.frames.take(ram).ok_or(OUT_OF_MEMORY)?;
+        let Some(frame) = self.frames.take(ram) else {
+            self.used_up = true;
+            return Err(OUT_OF_MEMORY);
+        };
         let bytes = &mut ram.bytes_mut()[frame..frame + PAGE as usize];
         match backing {
             Backing::Zero => {}
@@ -218,14 +231,7 @@ impl AddressSpace {
         {
             return Ok(hint);
         }
-        let mut top = self.mmap_top;
-        for (&start, area) in self.areas.range(..self.mmap_top).rev() {
-            if area.end <= top && top - area.end >= len {
-                return Ok(top - len);
-            }
-            top = top.min(start);
-        }
-        top.checked_sub(len).filter(|&start| start >= LOWEST).ok_or(Errno::NOMEM)
+        self.holes.highest(len).ok_or(Errno::NOMEM)
     }
 
     /// Maps `start` to `area.end`, in place of whatever is there. The addresses have been checked.
@@ -241,6 +247,7 @@ impl AddressSpace {
 
     /// Adds an area where nothing is, joined to its neighbours if they are alike.
     fn insert(&mut self, mut start: u64, mut area: Area) {
+        self.holes.fill(start, area.end);
         if let Some((&before, left)) = self.areas.range(..start).next_back()
             && left.end == start
             && left.joins(&area)
@@ -282,7 +289,9 @@ impl AddressSpace {
         self.split(start);
         self.split(end);
         for at in self.starts_within(start, end) {
-            self.areas.remove(&at);
+            if let Some(area) = self.areas.remove(&at) {
+                self.holes.dig(at, area.end);
+            }
         }
         self.drop_pages(ram, start, end);
     }
@@ -300,6 +309,10 @@ impl AddressSpace {
     pub(super) fn protect(&mut self, start: u64, end: u64, prot: u64) -> Result<(), Errno> {
         if self.areas.len() + 2 >= MOST_AREAS {
             return Err(Errno::NOMEM);
+        }
+        let first = self.area_at(start).map_or(start, |(at, _)| at);
+        if prot & WRITE != 0 && self.areas.range(first..end).any(|(_, area)| !area.may_write) {
+            return Err(Errno::ACCESS);
         }
         self.split(start);
         self.split(end);
@@ -326,6 +339,7 @@ impl AddressSpace {
         self.split(from);
         self.split(from + len);
         let Some(mut area) = self.areas.remove(&from) else { return };
+        self.holes.dig(from, area.end);
         area.end = to + new_len;
         let mut moved = Vec::new();
         let keep = from + len.min(new_len);
@@ -345,6 +359,7 @@ impl AddressSpace {
         match self.areas.range_mut(..end).next_back() {
             Some((_, area)) if area.end == end => {
                 area.end = new_end;
+                self.holes.fill(end, new_end);
                 true
             }
             _ => false,
@@ -433,6 +448,11 @@ impl AddressSpace {
         let frame = self.frames.take(ram).ok_or(OUT_OF_MEMORY)?;
         self.table.set(va & !(PAGE - 1), Entry::new(frame, permissions));
         Ok(frame)
+    }
+
+    /// Whether a page could not be had since the last time this was asked.
+    pub(super) fn take_used_up(&mut self) -> bool {
+        std::mem::take(&mut self.used_up)
     }
 
     /// Bytes of guest memory nobody uses.

@@ -167,6 +167,89 @@ fn memory_is_given_until_it_is_used_up() {
 }
 
 #[test]
+fn a_guest_that_uses_up_its_memory_is_told_why_it_ends() {
+    let used_up = |m: &Machine| m.process.as_ref().unwrap().notes().join("\n");
+    // By its own stores: sd zero, 0(a0); add a0, a0, a1; j .-8
+    let mut m = machine(&[0x0005_3023, 0x00b5_0533, 0xff9f_f06f]);
+    let at = call(&mut m, 222, &[0, 1 << 20, 3, 0x22, u64::MAX, 0]) as u64;
+    (m.hart.pc, m.hart.x[10], m.hart.x[11]) = (CODE, at, PAGE);
+    let Outcome::Signaled { signal: 11, trap: Some(trap) } = m.run(None) else { panic!("no signal") };
+    assert_eq!(trap.why, space::OUT_OF_MEMORY);
+    assert!(used_up(&m).contains("used up its memory, 1024 KiB") && used_up(&m).contains("--mem"));
+    // By a system call: getrandom.
+    let mut m = machine(&[ECALL]);
+    let at = call(&mut m, 222, &[0, 1 << 20, 3, 0x22, u64::MAX, 0]) as u64;
+    m.hart.pc = CODE;
+    (m.hart.x[17], m.hart.x[10], m.hart.x[11], m.hart.x[12]) = (278, at, 1 << 20, 0);
+    let Outcome::Signaled { signal: 11, trap: Some(trap) } = m.run(None) else { panic!("no signal") };
+    assert_eq!(trap.why, space::OUT_OF_MEMORY);
+    assert!(used_up(&m).contains("1024 KiB"));
+}
+
+#[test]
+fn many_mappings_cost_no_more_each() {
+    let mut m = machine(&[ECALL]);
+    let start = std::time::Instant::now();
+    // No two neighbours are alike, so that each is an area.
+    let mut places = Vec::new();
+    for i in 0..60_000 {
+        let at = call(&mut m, 222, &[0, PAGE * (1 + i % 3), 1 + i % 2, 0x22, u64::MAX, 0]);
+        assert!(at > 0, "{i}: {at}");
+        places.push(at as u64);
+    }
+    // Each second one goes, and comes back to the highest hole it fits.
+    for (i, at) in places.iter().enumerate().skip(1).step_by(2) {
+        assert_eq!(call(&mut m, 215, &[*at, PAGE * (1 + i as u64 % 3)]), 0);
+    }
+    for i in 0..100_000 {
+        let at = call(&mut m, 222, &[0, PAGE * (1 + i % 4), 4, 0x22, u64::MAX, 0]);
+        assert!(at > 0 || at == errno(Errno::NOMEM), "{i}: {at}");
+        if i % 3 != 0 && at > 0 {
+            assert_eq!(call(&mut m, 215, &[at as u64, PAGE * (1 + i % 4)]), 0);
+        }
+    }
+    // It takes a second or two; when each searched all it took minutes.
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_file_open_to_read_cannot_be_written_through_a_mapping() {
+    let folder = std::env::temp_dir().join(format!("rvvsim-mapping-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("file"), [7; 8192]).unwrap();
+    let dirs = vec![Grant { path: folder.clone(), writable: true }];
+    let options = ProcessOptions { dirs, ..options() };
+    let mut m = Machine::user(config(), &Image::parse(program(&[ECALL])).unwrap(), options).unwrap();
+    let mut path = folder.join("file").into_os_string().into_encoded_bytes();
+    path.push(0);
+    user::write(&mut m.hart, DATA, &path).unwrap();
+    let open = |m: &mut Machine, flags| call(m, 56, &[u64::MAX - 99, DATA, flags, 0]) as u64;
+    let (reads, both) = (open(&mut m, 0), open(&mut m, 2));
+    const SHARED: u64 = 1;
+    const PRIVATE: u64 = 2;
+    assert_eq!(call(&mut m, 222, &[0, 8192, 3, SHARED, reads, 0]), errno(Errno::ACCESS));
+    let shared = call(&mut m, 222, &[0, 8192, 1, SHARED, reads, 0]) as u64;
+    assert_eq!(call(&mut m, 226, &[shared, 8192, 3]), errno(Errno::ACCESS));
+    // Not by a part of it, nor after it was split or moved.
+    assert_eq!(call(&mut m, 226, &[shared + PAGE, PAGE, 2]), errno(Errno::ACCESS));
+    assert_eq!(call(&mut m, 226, &[shared + PAGE, PAGE, 0]), 0);
+    assert_eq!(call(&mut m, 226, &[shared + PAGE, PAGE, 3]), errno(Errno::ACCESS));
+    let moved = call(&mut m, 216, &[shared, PAGE, 4 * PAGE, 1]) as u64;
+    assert_eq!(call(&mut m, 226, &[moved, PAGE, 3]), errno(Errno::ACCESS));
+    assert!(m.hart.store(moved, 1u64).is_err());
+    // A private one is the guest's own, and a file open to write may be written.
+    let private = call(&mut m, 222, &[0, 8192, 1, PRIVATE, reads, 0]) as u64;
+    assert_eq!(call(&mut m, 226, &[private, 8192, 3]), 0);
+    m.hart.store(private, 1u64).unwrap();
+    let writable = call(&mut m, 222, &[0, 8192, 1, SHARED, both, 0]) as u64;
+    assert_eq!(call(&mut m, 226, &[writable, 8192, 3]), 0);
+    m.hart.store(writable, 1u64).unwrap();
+    assert_eq!(call(&mut m, 227, &[writable, 8192, 4]), 0);
+    assert_eq!(std::fs::read(folder.join("file")).unwrap()[..9], [1, 0, 0, 0, 0, 0, 0, 0, 7]);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn protection_is_checked_access_by_access() {
     let mut m = machine(&[ECALL]);
     let at = call(&mut m, 222, &[0, 3 * PAGE, 3, 0x22, u64::MAX, 0]) as u64;
