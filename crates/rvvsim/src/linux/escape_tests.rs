@@ -377,6 +377,16 @@ fn tmp_is_private_bounded_and_gone_at_the_end() {
         assert_eq!(call(&mut m, 57, &[fd]), 0);
     }
     assert_eq!(call(&mut m, 64, &[second, DATA, 5]), 5);
+    // Folders without end, which nobody may look into.
+    let mut folder = open(&mut m, "/tmp", 0) as u64;
+    for _ in 0..5000 {
+        put(&mut m, DATA, "folder");
+        assert_eq!(call(&mut m, 34, &[folder, DATA, 0o700]), 0);
+        let inner = open_at(&mut m, folder, "folder", 0) as u64;
+        assert_eq!(call(&mut m, 52, &[folder, 0o100]), 0);
+        assert_eq!(call(&mut m, 57, &[folder]), 0);
+        folder = inner;
+    }
     drop(m);
     assert!(!host.exists());
 }

@@ -65,7 +65,7 @@ impl Time {
         };
         Ok(match (self.clock, clock) {
             (Clock::Host, _) => host(host_clock),
-            (Clock::Counted, 0 | 5 | 11) => EPOCH * NANOS + self.now(hart),
+            (Clock::Counted, 0 | 5 | 11) => (EPOCH * NANOS).saturating_add(self.now(hart)),
             (Clock::Counted, 2 | 3) => hart.instructions_retired(),
             (Clock::Counted, _) => self.now(hart),
         })

@@ -9,9 +9,11 @@
 //! the number of names.
 
 use super::sandbox::OpenGrant;
-use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -89,7 +91,7 @@ impl Tmp {
 impl Drop for Tmp {
     fn drop(&mut self) {
         if let Some(Ok(made)) = self.made.get() {
-            let _ = std::fs::remove_dir_all(&made.path);
+            remove_tree(&made.path);
         }
     }
 }
@@ -107,9 +109,51 @@ fn remove_abandoned(base: &Path) {
         let Ok(fd) = rustix::fs::openat(CWD, entry.path(), flags, Mode::empty()) else { continue };
         let mine = rustix::fs::fstat(&fd).is_ok_and(|s| s.st_uid == me);
         if mine && rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            let _ = std::fs::remove_dir_all(entry.path());
+            remove_tree(&entry.path());
         }
     }
+}
+
+/// Removes a folder with all that a hostile guest put there: folders without permissions, and folders in folders, far
+/// deeper than there are descriptors or stack for a descent. So there is none: each folder in a folder is moved up to
+/// the top before that folder is removed.
+fn remove_tree(top: &Path) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(fd) = rustix::fs::openat(CWD, top, flags, Mode::empty()) else { return };
+    let mut moved = 0_u64;
+    loop {
+        let folders = remove_files(&fd);
+        let mut removed = false;
+        for name in folders {
+            let Ok(folder) = rustix::fs::openat(&fd, &name, flags, Mode::empty()) else { continue };
+            for inner in remove_files(&folder) {
+                moved += 1;
+                let _ = rustix::fs::renameat(&folder, inner, &fd, format!("moved {moved}"));
+            }
+            removed |= rustix::fs::unlinkat(&fd, &name, AtFlags::REMOVEDIR).is_ok();
+        }
+        if !removed {
+            break;
+        }
+    }
+    let _ = std::fs::remove_dir(top);
+}
+
+/// Removes what is in a folder, except for other folders: their names. Those may be opened and moved then.
+fn remove_files(folder: &OwnedFd) -> Vec<CString> {
+    let Ok(listing) = rustix::fs::Dir::read_from(folder) else { return Vec::new() };
+    let mut folders = Vec::new();
+    for entry in listing.flatten() {
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        if rustix::fs::unlinkat(folder, name, AtFlags::empty()).is_err() {
+            let _ = rustix::fs::chmodat(folder, name, Mode::RWXU, AtFlags::empty());
+            folders.push(name.to_owned());
+        }
+    }
+    folders
 }
 
 /// Different in each process and call. That the name is not taken is seen when it is made.
