@@ -15,6 +15,7 @@ pub mod emulator;
 pub mod golden;
 pub mod guests;
 pub mod hostile;
+pub mod hostile_syscalls;
 pub mod lockstep;
 pub mod program;
 pub mod rules;

@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use testsuite::hostile::{self, MEM, Reached};
+use testsuite::hostile_syscalls;
 
 /// Mutated files in the test; `RVVSIM_MUTATED_ELFS` asks for another number.
 const CASES: u64 = 50_000;
@@ -154,4 +155,30 @@ fn a_runaway_loop_ends_at_its_limit() {
     elf.segment(0x8000_0000, 0x6f_u32.to_le_bytes().to_vec(), 5).symbol("tohost", 0x8000_1000);
     elf.zeros(0x8000_1000, 64);
     assert_eq!(outcome(&elf, MEM), Ok(Outcome::OutOfInstructions));
+}
+
+/// Inputs of system calls in the test; `RVVSIM_HOSTILE_CALLS` asks for another number.
+const CALL_INPUTS: u64 = 1500;
+
+#[test]
+fn hostile_system_calls_neither_panic_nor_hang_nor_reach_out() {
+    static AT: AtomicU64 = AtomicU64::new(0);
+    watch(&AT);
+    let before = peak_memory();
+    let inputs = std::env::var("RVVSIM_HOSTILE_CALLS");
+    let inputs = inputs.map_or(CALL_INPUTS, |n| n.parse().expect("a number of inputs"));
+    let start = std::time::Instant::now();
+    let mut calls = 0;
+    for seed in 0..inputs {
+        AT.store(seed, Ordering::Relaxed);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let bytes: Vec<u8> = (0..rng.random_range(20..4000)).map(|_| rng.random()).collect();
+        let made = catch_unwind(AssertUnwindSafe(|| hostile_syscalls::syscalls(&bytes)));
+        calls += made.unwrap_or_else(|_| panic!("the input of seed {seed} makes it panic"));
+    }
+    AT.store(u64::MAX, Ordering::Relaxed);
+    eprintln!("{calls} system calls of {inputs} inputs in {:?}", start.elapsed());
+    assert!(calls as u64 > 10 * inputs, "{calls} calls of {inputs} inputs: most ended at once");
+    let taken = peak_memory() - before;
+    assert!(taken < 16 * MEM, "{taken} bytes for guests of {MEM}");
 }
