@@ -1,4 +1,5 @@
-//! Hostile system calls: every number with every kind of bad argument, in process, against a guest in the sandbox.
+//! Hostile system calls: every number with every kind of bad argument, in process, against a guest in the
+//! sandbox.
 
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
@@ -211,11 +212,10 @@ impl Bytes<'_> {
     }
 }
 
-/// Makes the system calls that `data` describes. None of them may panic, hang, take more memory than the guest is due,
-/// or change a file outside the grants. Returns how many were made.
+/// Makes the system calls that `data` describes. None of them may panic, hang, take more memory than the
+/// guest is due, or change a file outside the grants. Returns how many were made.
 ///
-/// # Panics
-/// If something outside the grants has changed: a bug.
+/// # Panics If something outside the grants has changed: a bug.
 pub fn syscalls(data: &[u8]) -> usize {
     thread_local! {
         static SCENE: RefCell<Scene> = RefCell::new(Scene::new());

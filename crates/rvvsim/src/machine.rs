@@ -62,8 +62,9 @@ pub struct Machine {
     pub process: Option<Box<Process>>,
 }
 
-/// Instructions between looks at the clock, the timer and interrupts, at the shortest VLEN. The time that a vector
-/// instruction takes grows with VLEN, so that there are fewer at a longer one: a slice takes less than a second.
+/// Instructions between looks at the clock, the timer and interrupts, at the shortest VLEN. The time that a
+/// vector instruction takes grows with VLEN, so that there are fewer at a longer one: a slice takes less than
+/// a second.
 const SLICE: u64 = 100_000;
 /// Looking more often would cost scalar code too much.
 const SHORTEST_SLICE: u64 = 500;

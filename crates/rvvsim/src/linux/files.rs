@@ -172,8 +172,8 @@ impl HostFile {
         transfer::write(self, self.transfer, bytes, offset)
     }
 
-    /// Waits until one of the events happens, at most so long. Whether one did; what cannot be polled is said to be
-    /// ready, so that whoever reads or writes it learns why.
+    /// Waits until one of the events happens, at most so long. Whether one did; what cannot be polled is said
+    /// to be ready, so that whoever reads or writes it learns why.
     pub fn wait(&self, events: PollFlags, most: Duration) -> bool {
         let mut poll = [PollFd::new(self, events)];
         let most = Timespec { tv_sec: most.as_secs() as i64, tv_nsec: i64::from(most.subsec_nanos()) };

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The free ranges between two addresses, by place and by length.
 ///
-/// Linux puts a mapping into the highest hole that is long enough, and so does this. The holes are kept by length to
-/// find it: there are few different lengths, since the holes of all lengths up to `n` pages take `n²/2` pages together
-/// (11 600 lengths fill the 256 GiB that there are).
+/// Linux puts a mapping into the highest hole that is long enough, and so does this. The holes are kept by
+/// length to find it: there are few different lengths, since the holes of all lengths up to `n` pages take
+/// `n²/2` pages together (11 600 lengths fill the 256 GiB that there are).
 pub struct Holes {
     lowest: u64,
     highest: u64,
@@ -104,9 +104,9 @@ mod tests {
                 used[start..end].fill(true);
             } else {
                 // Only what is mapped is unmapped, run by run.
-                for page in start..end {
-                    if std::mem::take(&mut used[page]) {
-                        holes.dig(page as u64, page as u64 + 1);
+                for (page, used) in (start as u64..).zip(&mut used[start..end]) {
+                    if std::mem::take(used) {
+                        holes.dig(page, page + 1);
                     }
                 }
             }

@@ -267,8 +267,9 @@ impl Process {
             host.wait(events, self.nap());
             return Stop::Again;
         }
-        // Another thread of the host's process may be starting a child, which holds a copy of every descriptor until it
-        // becomes its program: a writing end that the guest closed may take a moment to be gone.
+        // Another thread of the host's process may be starting a child, which holds a copy of every
+        // descriptor until it becomes its program: a writing end that the guest closed may take a moment to
+        // be gone.
         let patience = if events == PollFlags::IN { 100 } else { 0 };
         for _ in 0..patience {
             if host.wait(events, self.nap()) || self.is_late() {
@@ -334,8 +335,9 @@ impl Process {
                 let flags = file.flags & !CHANGEABLE | argument as u32 & CHANGEABLE;
                 let appends = flags & flag::APPEND != 0;
                 if let Some(host) = file.host() {
-                    // The host's own standard streams are not the guest's to change: a log that is appended to stays
-                    // one. Whether a call of the guest waits is decided here, and never by the host's O_NONBLOCK.
+                    // The host's own standard streams are not the guest's to change: a log that is appended
+                    // to stays one. Whether a call of the guest waits is decided here, and never by the
+                    // host's O_NONBLOCK.
                     if sandboxed && host.is_standard && file.flags & flag::APPEND != 0 && !appends {
                         return Err(Errno::PERM.into());
                     }
@@ -501,8 +503,8 @@ impl Process {
         if !self.files.get(input)?.readable() || !self.files.get(out)?.writable() {
             return Err(Errno::BADF.into());
         }
-        // What is read and cannot be written must not be lost, so that the input must have a position: on Linux, too,
-        // it is a file.
+        // What is read and cannot be written must not be lost, so that the input must have a position: on
+        // Linux, too, it is a file.
         const CURRENT: u64 = 1;
         let offset = match offset_at {
             0 => self.sys_lseek(input, 0, CURRENT).map_err(|_| Errno::INVAL)?,
@@ -520,8 +522,8 @@ impl Process {
     }
 }
 
-/// A file is about to be read or written: what shared mappings hold of it must be there, and what they hold will be
-/// old.
+/// A file is about to be read or written: what shared mappings hold of it must be there, and what they hold
+/// will be old.
 fn reconcile(hart: &mut Hart) {
     let (space, ram) = space_of(hart);
     if space.reconcile(ram) {

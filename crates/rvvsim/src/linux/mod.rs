@@ -3,7 +3,8 @@
 //! * [`space`], [`holes`] and [`pages`]: the address space, what is free of it, and its page frames;
 //! * [`load`]: programs, interpreters, the initial stack;
 //! * [`syscall`]: the list of system calls, and which function serves each; [`strace`] writes them down;
-//! * [`memory`], [`io`], [`paths`], [`time`], [`process`], [`signal`]: those functions, by what they are about;
+//! * [`memory`], [`io`], [`paths`], [`time`], [`process`], [`signal`]: those functions, by what they are
+//!   about;
 //! * [`transfer`]: reading and writing files of the host without ever waiting in it;
 //! * [`files`], [`sandbox`] and [`walk`]: open files, and which files the guest can reach at all;
 //! * [`tmp`]: its private `/tmp`.
@@ -257,7 +258,8 @@ impl Process {
         self.deliver(hart)
     }
 
-    /// All guest memory is in use and the guest needs more. No handler can help, and most would need more memory to run.
+    /// All guest memory is in use and the guest needs more. No handler can help, and most would need more
+    /// memory to run.
     fn out_of_memory(&mut self, hart: &mut Hart, trap: Trap) -> Verdict {
         let size = hart.ram.len() >> 10;
         self.note(&format!("the guest has used up its memory, {size} KiB; give it more with --mem"));

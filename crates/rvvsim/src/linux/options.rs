@@ -71,8 +71,8 @@ pub struct ProcessOptions {
     pub sysroot: Option<PathBuf>,
     /// Folders the guest may use (`--dir`). Without any it has its standard streams only.
     pub dirs: Vec<Grant>,
-    /// In the sandbox the guest has a `/tmp` of its own, unless that is granted; it is gone when the process is. Bytes
-    /// that may be in it; 0 for none.
+    /// In the sandbox the guest has a `/tmp` of its own, unless that is granted; it is gone when the process
+    /// is. Bytes that may be in it; 0 for none.
     pub tmp_limit: u64,
     /// The guest may do with files whatever the user may.
     pub host_fs: bool,

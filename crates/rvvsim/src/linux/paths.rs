@@ -72,8 +72,8 @@ impl Process {
         path == b"/proc/self/exe" || path == own.as_bytes()
     }
 
-    /// The mode bits of a file of the guest's. In the sandbox none runs as somebody else: a guest is not to leave
-    /// programs behind that do.
+    /// The mode bits of a file of the guest's. In the sandbox none runs as somebody else: a guest is not to
+    /// leave programs behind that do.
     fn allowed(&self, mode: u64) -> u32 {
         mode as u32 & if self.fs.host_fs { 0o7777 } else { 0o1777 }
     }
@@ -82,8 +82,8 @@ impl Process {
         Mode::from_bits_truncate(self.allowed(mode) & !self.umask)
     }
 
-    /// Of a standard stream the sandbox lets the guest read and write what it is; the file behind it may be changed
-    /// otherwise only if that file is granted.
+    /// Of a standard stream the sandbox lets the guest read and write what it is; the file behind it may be
+    /// changed otherwise only if that file is granted.
     pub(super) fn check_stream(&self, file: &HostFile) -> Result<(), Errno> {
         if !file.is_standard || self.fs.host_fs {
             return Ok(());
@@ -258,8 +258,8 @@ impl Process {
         Ok(0)
     }
 
-    /// `renameat2(old_dir, old, new_dir, new, flags)`. A granted folder is no entry and cannot be moved; what is moved
-    /// out of or into one must be in writable ones.
+    /// `renameat2(old_dir, old, new_dir, new, flags)`. A granted folder is no entry and cannot be moved; what
+    /// is moved out of or into one must be in writable ones.
     pub(super) fn sys_renameat2(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         const NOREPLACE: u64 = 1;
         const EXCHANGE: u64 = 2;

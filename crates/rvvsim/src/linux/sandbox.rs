@@ -1,8 +1,8 @@
 //! Which files of the host the guest can reach, and by which names.
 //!
-//! The guest names files by paths of its own; [`FileSystem::locate`] says where one leads. In the sandbox that is a
-//! file in a folder the user granted, which [`super::walk`] finds. Operations on a name rather than on a file (make,
-//! remove, rename, link) act on a single name in an open folder, which none of them follows.
+//! The guest names files by paths of its own; [`FileSystem::locate`] says where one leads. In the sandbox
+//! that is a file in a folder the user granted, which [`super::walk`] finds. Operations on a name rather than
+//! on a file (make, remove, rename, link) act on a single name in an open folder, which none of them follows.
 
 use super::files::{HostFile, flag};
 use super::options::ProcessOptions;
@@ -40,7 +40,8 @@ impl OpenGrant {
     }
 }
 
-/// Where a guest path leads.
+/// Where a guest path leads. It lives for one system call, on the stack.
+#[allow(clippy::large_enum_variant)]
 pub enum Place<'a> {
     /// Anywhere: the user trusts the guest.
     Host(Vec<u8>),
@@ -130,8 +131,8 @@ impl FileSystem {
         self.tmp.as_ref().map(Tmp::room)
     }
 
-    /// Where the absolute path `path` leads, through a link at its end only if `follow`. `given_absolute` says that
-    /// the guest gave it as such, so that it is looked up in the sysroot first.
+    /// Where the absolute path `path` leads, through a link at its end only if `follow`. `given_absolute`
+    /// says that the guest gave it as such, so that it is looked up in the sysroot first.
     pub fn locate(&self, path: &[u8], given_absolute: bool, follow: bool) -> Result<Place<'_>, Errno> {
         if given_absolute && let Some(place) = self.in_sysroot(path, follow)? {
             return Ok(place);
@@ -187,7 +188,8 @@ pub struct Opened {
 }
 
 impl<'a> Place<'a> {
-    /// Opens it; never waits for the other side of a FIFO. What is not to be changed is not opened for writing.
+    /// Opens it; never waits for the other side of a FIFO. What is not to be changed is not opened for
+    /// writing.
     pub fn open(&self, flags: OFlags, mode: Mode) -> Result<Opened, Errno> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK;
         // TMPFILE holds the bit of DIRECTORY, which changes nothing.
@@ -244,8 +246,8 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The folder it is in, and its name there: for operations on names. `changes` says that the operation will change
-    /// that folder.
+    /// The folder it is in, and its name there: for operations on names. `changes` says that the operation
+    /// will change that folder.
     pub fn entry(self, changes: bool) -> Result<(Held<'a>, Vec<u8>), Errno> {
         match self {
             Place::Host(path) => {

@@ -385,8 +385,8 @@ impl AddressSpace {
         }
     }
 
-    /// Makes shared mappings and the files behind them one again, before a file is read or written in another way.
-    /// True if there are any, so that the TLB must go.
+    /// Makes shared mappings and the files behind them one again, before a file is read or written in another
+    /// way. True if there are any, so that the TLB must go.
     pub(super) fn reconcile(&mut self, ram: &mut Ram) -> bool {
         if !self.has_shared_files {
             return false;

@@ -31,7 +31,8 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// The host's, number for number. The types of the host's fields differ from one architecture to the next.
+    /// The host's, number for number. The types of the host's fields differ from one architecture to the
+    /// next.
     #[allow(clippy::unnecessary_cast, clippy::useless_conversion)]
     fn of(stat: &Stat) -> Self {
         Metadata {

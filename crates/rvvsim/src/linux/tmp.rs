@@ -1,12 +1,12 @@
 //! The private `/tmp` of a process in the sandbox.
 //!
-//! It is a folder of its own in the host's folder for temporary files, made when the guest first looks at `/tmp` and
-//! removed when the process is dropped. A run that was killed cannot remove it. So each holds a lock on its folder
-//! (`flock`), which the host gives back however the run ends, and whoever makes the next such folder removes those that
-//! nobody holds.
+//! It is a folder of its own in the host's folder for temporary files, made when the guest first looks at
+//! `/tmp` and removed when the process is dropped. A run that was killed cannot remove it. So each holds a
+//! lock on its folder (`flock`), which the host gives back however the run ends, and whoever makes the next
+//! such folder removes those that nobody holds.
 //!
-//! What the guest keeps there is bounded: by the sizes of the files as their metadata say them, holes included, and by
-//! the number of names.
+//! What the guest keeps there is bounded: by the sizes of the files as their metadata say them, holes
+//! included, and by the number of names.
 
 use super::sandbox::OpenGrant;
 use rustix::fd::OwnedFd;
@@ -114,9 +114,9 @@ fn remove_abandoned(base: &Path) {
     }
 }
 
-/// Removes a folder with all that a hostile guest put there: folders without permissions, and folders in folders, far
-/// deeper than there are descriptors or stack for a descent. So there is none: each folder in a folder is moved up to
-/// the top before that folder is removed.
+/// Removes a folder with all that a hostile guest put there: folders without permissions, and folders in
+/// folders, far deeper than there are descriptors or stack for a descent. So there is none: each folder in a
+/// folder is moved up to the top before that folder is removed.
 fn remove_tree(top: &Path) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(fd) = rustix::fs::openat(CWD, top, flags, Mode::empty()) else { return };

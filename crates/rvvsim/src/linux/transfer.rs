@@ -1,17 +1,19 @@
 //! Reading and writing files of the host without ever waiting in it.
 //!
-//! A guest that waits for a pipe, a FIFO, a terminal or a socket must still be ended by its time limit, and later must
-//! not stop the guest's other threads. So no call of ours waits in the host: one that would is answered with `EAGAIN`,
-//! the guest's call is suspended (`Stop::Again`), and the machine looks at its limits before it tries again.
+//! A guest that waits for a pipe, a FIFO, a terminal or a socket must still be ended by its time limit, and
+//! later must not stop the guest's other threads. So no call of ours waits in the host: one that would is
+//! answered with `EAGAIN`, the guest's call is suspended (`Stop::Again`), and the machine looks at its limits
+//! before it tries again.
 //!
-//! What the guest opens is opened with `O_NONBLOCK`, which also keeps `open` from waiting for the other side of a FIFO.
-//! The standard streams are not ours: setting `O_NONBLOCK` on them would change them for whoever started `rvvsim`. A
-//! terminal or a pipe is opened a second time, through `/proc/self/fd`, as a description of our own. Where that is not
-//! possible the stream is polled first. Somebody else may then take what was there in between, and the call waits for
-//! more: the one case that is left, and the reason to prefer a second description.
+//! What the guest opens is opened with `O_NONBLOCK`, which also keeps `open` from waiting for the other side
+//! of a FIFO. The standard streams are not ours: setting `O_NONBLOCK` on them would change them for whoever
+//! started `rvvsim`. A terminal or a pipe is opened a second time, through `/proc/self/fd`, as a description
+//! of our own. Where that is not possible the stream is polled first. Somebody else may then take what was
+//! there in between, and the call waits for more: the one case that is left, and the reason to prefer a
+//! second description.
 //!
-//! The other way would be a thread that sends signals until a call is interrupted. That needs a handler, which is the
-//! whole process's and so the business of the program that this library is part of.
+//! The other way would be a thread that sends signals until a call is interrupted. That needs a handler,
+//! which is the whole process's and so the business of the program that this library is part of.
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -114,8 +116,8 @@ pub fn write(file: impl AsFd, how: Transfer, bytes: &[u8], offset: Option<u64>) 
     }
 }
 
-/// Whether somebody writes, or has written, to a FIFO that was opened to read without waiting. `poll` knows nothing of
-/// a writer that has not yet written; `tee` does, and takes nothing out.
+/// Whether somebody writes, or has written, to a FIFO that was opened to read without waiting. `poll` knows
+/// nothing of a writer that has not yet written; `tee` does, and takes nothing out.
 pub fn has_writer(fifo: BorrowedFd) -> bool {
     if ready(fifo, PollFlags::IN) {
         return true;

@@ -1,14 +1,16 @@
 //! The way from a path of the guest to a file of the host, in the sandbox.
 //!
-//! The guest's tree is made of the granted folders under their own names, as if each were mounted there. A path is
-//! walked through it one name at a time, and at each step it is known which grant the walk is in. A step opens one name
-//! in a folder that is already open, never `..` and never through a link (`O_NOFOLLOW`), so that it only ever leads
-//! down, whoever moves or replaces what meanwhile. Links are read and walked like any path; `..` goes back to the name
-//! before. So the most specific grant decides about a file whatever the way to it, and nothing leads out of all of them.
+//! The guest's tree is made of the granted folders under their own names, as if each were mounted there. A
+//! path is walked through it one name at a time, and at each step it is known which grant the walk is in. A
+//! step opens one name in a folder that is already open, never `..` and never through a link (`O_NOFOLLOW`),
+//! so that it only ever leads down, whoever moves or replaces what meanwhile. Links are read and walked like
+//! any path; `..` goes back to the name before. So the most specific grant decides about a file whatever the
+//! way to it, and nothing leads out of all of them.
 //!
-//! A folder that was granted is known not only by its name but also by its inode: if somebody moves a read-only folder
-//! within a writable one, it stays read-only. What cannot be known is that a file has a second name in another grant:
-//! hard links that were there before the guest count as files of the folder they are reached through.
+//! A folder that was granted is known not only by its name but also by its inode: if somebody moves a
+//! read-only folder within a writable one, it stays read-only. What cannot be known is that a file has a
+//! second name in another grant: hard links that were there before the guest count as files of the folder
+//! they are reached through.
 
 use super::sandbox::{FileSystem, OpenGrant, below};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -215,8 +217,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `..`: down again from the root to the name before, through what has these names now. A folder that is open is
-    /// not asked for its parent: somebody may have moved it out of the grant.
+    /// `..`: down again from the root to the name before, through what has these names now. A folder that is
+    /// open is not asked for its parent: somebody may have moved it out of the grant.
     fn back(&mut self) -> Result<(), Errno> {
         let mut names = std::mem::take(&mut self.names);
         names.pop();

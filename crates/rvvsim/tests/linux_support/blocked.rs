@@ -1,7 +1,7 @@
 //! `--timeout` ends a guest wherever it is: also while it waits in the host.
 //!
-//! Each guest would wait for ever. The bounds are generous: a test fails only if `rvvsim` is still there long after its
-//! time.
+//! Each guest would wait for ever. The bounds are generous: a test fails only if `rvvsim` is still there long
+//! after its time.
 
 use super::{CWD, Call, DATA, Folder, LAST, ZEROES, ZEROES_LEN, code, elf, guest};
 use rvv_isa::{Inst, Op};
