@@ -424,7 +424,7 @@ fn people_can_read_it() {
         assert!(source.lines().any(|l| l == line), "{line}\n{source}");
     }
     let tables = [expected(&program, &bytes, |i| if i < 4 { 0 } else { 0xff })];
-    let source = c::emit(&[&program], &COptions { mode: Mode::Libc(&tables), libc: false });
+    let source = c::emit(&[&program], &COptions { mode: Mode::Libc(&tables), ..COptions::default() });
     assert!(source.contains("#include <stdio.h>") && source.contains("int main("));
 }
 

@@ -10,6 +10,8 @@
 //! `RVVGEN_FROM` and `RVVGEN_COUNT` choose other programs, `RVVGEN_OPT` another level than -O0, `RVVGEN_KEEP` a folder for
 //! what disagrees.
 
+mod head_comment;
+
 use rvv_intrinsics::Extension;
 use rvv_ir::c::{COptions, emit, march};
 use rvvgen::{Generated, Plan, Selection, Settings, generate};

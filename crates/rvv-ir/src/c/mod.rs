@@ -5,6 +5,7 @@
 //! told from its neighbours without another compilation.
 
 mod body;
+mod build;
 mod march;
 mod names;
 mod runtime;
@@ -22,9 +23,11 @@ use std::fmt::Write;
 pub struct COptions<'e> {
     /// What it prints, and how it is started.
     pub mode: Mode<'e>,
-    /// With the C library and its `main`; otherwise its own start code and system calls, and no library at all.
-    /// [`Mode::Libc`] always has it.
+    /// With the C library's stdio; otherwise its own start code and system calls, and no library at all. Such a file
+    /// can be linked with the C library as well. [`Mode::Libc`] always has it.
     pub libc: bool,
+    /// What the file will be called, for the commands in its head comment; `program.c` unless it is given.
+    pub file: Option<&'e str>,
 }
 
 /// What a program prints.
@@ -64,7 +67,7 @@ pub const FREESTANDING: &[&str] = &["-ffreestanding", "-fno-stack-protector", "-
 pub fn emit(programs: &[&Program], options: &COptions) -> String {
     let libc = options.libc || matches!(options.mode, Mode::Libc(_));
     let mut out = String::new();
-    header(&mut out, programs, options.mode);
+    header(&mut out, programs, options.mode, options.file.unwrap_or("program.c"), libc);
     runtime::includes(&mut out, libc, programs.iter().any(|p| sets_frm(p)));
     runtime::helpers(&mut out, options.mode, libc, &used_floats(programs));
     let mut file = Names::new();
@@ -189,7 +192,7 @@ fn comment(out: &mut String, program: &Program) {
     }
 }
 
-fn header(out: &mut String, programs: &[&Program], mode: Mode) {
+fn header(out: &mut String, programs: &[&Program], mode: Mode, file: &str, libc: bool) {
     let what = match mode {
         Mode::Raw => "prints its output buffers whole, as bytes",
         Mode::Libc(_) => "prints its output buffers as text",
@@ -204,7 +207,11 @@ fn header(out: &mut String, programs: &[&Program], mode: Mode) {
         writeln!(out, "// {} programs; an argument is the number of the one to run.", programs.len())
             .unwrap();
     }
-    writeln!(out, "// It {what}. Needs -march={}.\n", march(programs)).unwrap();
+    writeln!(out, "// It {what}. Build it, at any level of optimisation, by one of").unwrap();
+    for command in build::commands(programs, file, libc) {
+        writeln!(out, "//   {command}").unwrap();
+    }
+    out.push('\n');
 }
 
 /// Defines a buffer. Floats are given by their bits, through a union: a literal has no NaN payload.

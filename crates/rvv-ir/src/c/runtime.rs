@@ -84,8 +84,8 @@ static void write_all(const void *buffer, size_t size)
     }
 }
 
-/* Compilers may call these. The accesses are volatile lest they be made of themselves. */
-__attribute__((used)) void *memset(void *to, int value, size_t n)
+/* Compilers may call these. The accesses are volatile lest they be made of themselves; a C library's come first. */
+__attribute__((used, weak)) void *memset(void *to, int value, size_t n)
 {
     volatile unsigned char *d = to;
     while (n-- > 0)
@@ -93,7 +93,7 @@ __attribute__((used)) void *memset(void *to, int value, size_t n)
     return to;
 }
 
-__attribute__((used)) void *memmove(void *to, const void *from, size_t n)
+__attribute__((used, weak)) void *memmove(void *to, const void *from, size_t n)
 {
     volatile unsigned char *d = to;
     const volatile unsigned char *s = from;
@@ -107,7 +107,7 @@ __attribute__((used)) void *memmove(void *to, const void *from, size_t n)
     return to;
 }
 
-__attribute__((used)) void *memcpy(void *restrict to, const void *restrict from, size_t n)
+__attribute__((used, weak)) void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
     volatile unsigned char *d = to;
     const volatile unsigned char *s = from;
@@ -136,7 +136,8 @@ static void write_all(const void *buffer, size_t size)
 const TEXT: &str = r#"static void put(const char *s)
 {
     size_t n = 0;
-    while (s[n] != 0)
+    /* volatile: else it is a strlen to gcc, and there may be none. */
+    while (((const volatile char *)s)[n] != 0)
         n++;
     write_all(s, n);
 }
@@ -286,32 +287,30 @@ pub(super) fn float_bits(out: &mut String, floats: &[Elem]) {
     }
 }
 
-pub(super) fn start(out: &mut String, count: usize, libc: bool) {
-    if libc {
-        out.push_str("int main(int argc, char **argv)\n{\n");
-    } else {
-        out.push_str(
-            r#"/* sp is argc, argv[0], argv[1]... */
+/// Where it starts: `main`, and where there is no C library to call that, a `_start` that does. It is weak, so that the C
+/// library's takes its place.
+const START: &str = r#"/* sp is argc, argv[0], argv[1]... */
 __asm__(".text\n"
-        ".globl _start\n"
+        ".weak _start\n"
         ".type _start, @function\n"
         "_start:\n"
         ".option push\n"
         ".option norelax\n"
         "    la gp, __global_pointer$\n"
         ".option pop\n"
-        "    mv a0, sp\n"
+        "    ld a0, 0(sp)\n"
+        "    addi a1, sp, 8\n"
         "    andi sp, sp, -16\n"
-        "    call start\n"
+        "    call main\n"
         ".size _start, . - _start\n");
 
-__attribute__((used)) void start(long *stack)
-{
-    long argc = stack[0];
-    char **argv = (char **)(stack + 1);
-"#,
-        );
+"#;
+
+pub(super) fn start(out: &mut String, count: usize, libc: bool) {
+    if !libc {
+        out.push_str(START);
     }
+    out.push_str("__attribute__((used)) int main(int argc, char **argv)\n{\n");
     write!(
         out,
         r#"    if (argc > 1) {{
@@ -324,8 +323,9 @@ __attribute__((used)) void start(long *stack)
             run(n);
     }}
     finish(0);
+    return 0;
+}}
 "#
     )
     .unwrap();
-    out.push_str(if libc { "    return 0;\n}\n" } else { "}\n" });
 }

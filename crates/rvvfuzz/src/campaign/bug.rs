@@ -147,10 +147,11 @@ impl Bug<'_> {
         let self_check = [expected.cloned().into_iter().collect::<Vec<_>>()];
         let options = match expected {
             Some(_) if !target.symptom.is_build() => {
-                COptions { mode: Mode::SelfCheck(&self_check), libc: false }
+                COptions { mode: Mode::SelfCheck(&self_check), ..COptions::default() }
             }
             _ => COptions::default(),
         };
+        let options = COptions { file: Some("bug.c"), ..options };
         let _ = writeln!(text, "## bug.c\n\n```c\n{}```\n", emit(&[self.program], &options));
     }
 

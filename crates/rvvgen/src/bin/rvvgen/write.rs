@@ -54,6 +54,10 @@ fn write(dir: &Path, generated: Generated, options: &GenerateOptions) -> Result<
         }
     }
     let all = [expected];
+    let c_file = |name: &str, mode: Mode| {
+        let c = emit(&[&program], &COptions { mode, libc: options.libc, file: Some(name) });
+        file(name, c.as_bytes())
+    };
     for form in &options.emit {
         match form {
             Form::Ir => {}
@@ -64,13 +68,9 @@ fn write(dir: &Path, generated: Generated, options: &GenerateOptions) -> Result<
                     Oracle::None if options.libc => Mode::Libc(&[]),
                     _ => Mode::Raw,
                 };
-                let c = emit(&[&program], &COptions { mode, libc: options.libc });
-                file("program.c", c.as_bytes())?;
+                c_file("program.c", mode)?;
             }
-            Form::SelfCheck => {
-                let c = emit(&[&program], &COptions { mode: Mode::SelfCheck(&all), libc: options.libc });
-                file("self-check.c", c.as_bytes())?;
-            }
+            Form::SelfCheck => c_file("self-check.c", Mode::SelfCheck(&all))?,
             Form::Elf => {
                 let elf = elf::lower(&[&program]).map_err(|e| format!("{e}; this is a bug of rvvgen"))?;
                 let path = dir.join("program.elf");
