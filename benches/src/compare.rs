@@ -3,6 +3,7 @@
 use crate::families::cpu_time;
 use crate::{Program, looped};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rvv_cli::{err, errln};
 use rvv_isa::Op;
 use rvvsim::elf::Image;
 use rvvsim::linux::ProcessOptions;
@@ -72,7 +73,7 @@ pub fn run_guest(file: &Path, vlen: u32) -> Result<i32, String> {
     let mut machine = Machine::user(config, &image, ProcessOptions::default()).map_err(|e| e.to_string())?;
     let outcome = machine.run(None);
     if std::env::var_os(COUNT).is_some() {
-        eprintln!("retired : {}", machine.hart.instret);
+        errln!("retired : {}", machine.hart.instret);
     }
     // The process ends, and the kernel takes back all of it at once.
     std::mem::forget(machine);
@@ -138,15 +139,16 @@ impl Options {
                     times[who as usize].push(time);
                     outputs.push((who, output));
                 } else {
-                    eprintln!("{who:?} did not run {name} at VLEN {vlen}");
+                    errln!("{who:?} did not run {name} at VLEN {vlen}");
                 }
             }
         }
         for (who, output) in &outputs {
             if *output != outputs[0].1 {
-                eprintln!(
+                errln!(
                     "{name} at VLEN {vlen}: {who:?} printed {output:?}, {:?} {:?}",
-                    outputs[0].0, outputs[0].1
+                    outputs[0].0,
+                    outputs[0].1
                 );
             }
         }
@@ -226,7 +228,7 @@ pub fn compare(options: &Options) -> String {
                 "| {title} | {vlen} | {} | {} | {} | {} | {} |\n",
                 ms[0], ms[1], ratios[0], ms[2], ratios[1]
             );
-            eprint!("{line}");
+            err!("{line}");
             text += &line;
             rows.push(row);
         }
@@ -261,7 +263,7 @@ pub fn compare(options: &Options) -> String {
     if let Some(path) = &options.svg
         && let Err(e) = std::fs::write(path, chart(&rows))
     {
-        eprintln!("{}: {e}", path.display());
+        errln!("{}: {e}", path.display());
     }
     text
 }
@@ -340,7 +342,7 @@ fn counts() -> String {
             return "\nNothing was counted: that takes valgrind.\n".to_owned();
         };
         let line = format!("| {title} | {vlen} | {guest} | {:.1} |\n", host as f64 / guest as f64);
-        eprint!("{line}");
+        err!("{line}");
         text += &line;
     }
     text

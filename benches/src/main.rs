@@ -3,6 +3,7 @@
 //! the guests of `benches/guests` on this emulator and on others; with `--counts`, host instructions too, by valgrind.
 
 use benches::compare::{Options, compare, run_guest};
+use rvv_cli::{errln, out};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -34,11 +35,11 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words[..] {
-        ["families"] => print!("{}", benches::families::table()),
+        ["families"] => out!("{}", benches::families::table()),
         ["compare", ..] => match options(&args[1..]) {
-            Some(options) => print!("{}", compare(&options)),
+            Some(options) => out!("{}", compare(&options)),
             None => {
-                eprintln!("{USAGE}");
+                errln!("{USAGE}");
                 return ExitCode::from(2);
             }
         },
@@ -47,13 +48,13 @@ fn main() -> ExitCode {
             match code {
                 Ok(code) => return ExitCode::from(code as u8),
                 Err(why) => {
-                    eprintln!("{why}");
+                    errln!("{why}");
                     return ExitCode::from(126);
                 }
             }
         }
         _ => {
-            eprintln!("{USAGE}");
+            errln!("{USAGE}");
             return ExitCode::from(2);
         }
     }

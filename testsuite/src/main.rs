@@ -1,6 +1,7 @@
 //! The command line of the test suite.
 
 use clap::{Parser, Subcommand};
+use rvv_cli::{err, errln, outln};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -76,7 +77,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let done = match rvv_cli::parse::<Cli>().command {
         Command::Elfs(options) => testsuite::elfs::command::main(&options),
         Command::Kernels(options) => testsuite::guests::command::main(&options),
         Command::Vmatrix { spike, record, op, vlen } => {
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(e) => {
-            eprintln!("testsuite: {e}");
+            errln!("testsuite: {e}");
             ExitCode::from(2)
         }
     }
@@ -104,16 +105,16 @@ fn lockstep(spike: &Spike, count: u64, seed: u64, what: What) -> Result<bool, Bo
     let terminal = std::io::stderr().is_terminal();
     let report = lockstep::against_spike(spike, count, seed, what, &folder.0, |report| {
         if terminal {
-            eprint!("\r{} instructions, {} differences", report.compared, report.differences.len());
+            err!("\r{} instructions, {} differences", report.compared, report.differences.len());
         }
     })?;
     if terminal {
-        eprintln!();
+        errln!();
     }
     for d in &report.differences {
-        println!("seed {}, after {} instructions (< Spike, > rvvsim):\n{}\n", d.seed, d.after, d.text);
+        outln!("seed {}, after {} instructions (< Spike, > rvvsim):\n{}\n", d.seed, d.after, d.text);
     }
-    println!("{} instructions compared, {} differences", report.compared, report.differences.len());
+    outln!("{} instructions compared, {} differences", report.compared, report.differences.len());
     Ok(report.differences.is_empty())
 }
 
@@ -150,9 +151,9 @@ fn record(spike: &Spike, only: &[String]) -> Result<bool, Box<dyn std::error::Er
         let words = spike.signature(&elf, &folder.join("signature"), program.words)?;
         let size = golden::write(&golden::path(extension), &groups, &words)?;
         let cases: usize = groups.iter().map(|g| g.rows.len()).sum();
-        println!("{extension}: {} encodings, {cases} cases, {size} bytes", groups.len());
+        outln!("{extension}: {} encodings, {cases} cases, {size} bytes", groups.len());
         (rows, bytes) = (rows + cases, bytes + size);
     }
-    println!("{rows} cases, {bytes} bytes");
+    outln!("{rows} cases, {bytes} bytes");
     Ok(true)
 }

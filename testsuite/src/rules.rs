@@ -4,6 +4,7 @@
 //! it is broken, or why it does not apply. [`coverage`] holds the two together and against the tests that exist.
 
 use crate::vmatrix::subjects;
+use rvv_cli::out;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -235,6 +236,6 @@ pub fn json(entries: &[Entry]) -> String {
 /// See [`RulesError`].
 pub fn main(as_json: bool) -> Result<bool, Box<dyn std::error::Error>> {
     let entries = coverage()?;
-    print!("{}", if as_json { json(&entries) } else { text(&entries) });
+    out!("{}", if as_json { json(&entries) } else { text(&entries) });
     Ok(counts(entries.iter())[2] == 0)
 }

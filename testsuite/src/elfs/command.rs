@@ -3,6 +3,7 @@
 use super::{Line, Setup, Verdict, find, run_all, to_junit};
 use crate::peer::{SPIKE_ISA, Spike};
 use clap::Args;
+use rvv_cli::{err, errln, out};
 use rvv_isa::Isa;
 use rvvsim::Config;
 use std::error::Error;
@@ -68,13 +69,13 @@ pub fn main(options: &Options) -> Result<bool, Box<dyn Error>> {
     let terminal = std::io::stderr().is_terminal();
     let lines = run_all(&setup, &elfs, |done| {
         if terminal {
-            eprint!("\r{done}/{}", elfs.len());
+            err!("\r{done}/{}", elfs.len());
         }
     })?;
     if terminal {
-        eprintln!();
+        errln!();
     }
-    print!("{}", table(&lines));
+    out!("{}", table(&lines));
     if let Some(path) = &options.junit {
         let name = options.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         std::fs::write(path, to_junit(&name, &lines)).map_err(|e| format!("{}: {e}", path.display()))?;

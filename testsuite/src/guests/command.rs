@@ -6,6 +6,7 @@ use super::{
     USUAL_COMPILERS, build_folder, folder, kernels, known,
 };
 use clap::Args;
+use rvv_cli::{out, outln};
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -71,31 +72,28 @@ struct Plan {
 pub fn main(options: &Options) -> Result<bool, Box<dyn Error>> {
     let plan = Plan::new(options)?;
     if plan.compilers.is_empty() {
-        println!("skipped: no RVV compiler");
+        outln!("skipped: no RVV compiler");
         return Ok(true);
     }
     if options.record {
         return plan.record();
     }
     let cells = plan.run();
-    print!("{}", table(&plan.kernels, &plan.compilers, &options.levels, &cells));
+    out!("{}", table(&plan.kernels, &plan.compilers, &options.levels, &cells));
     for cell in &cells {
         for problem in cell.problems.iter().filter(|p| !matches!(p, Problem::Lacks(_))) {
             let known = cell.known.as_ref().map(|k| format!(" (known: {k})")).unwrap_or_default();
-            println!("{} {} -{}: {problem}{known}", cell.kernel, cell.compiler, cell.level);
+            outln!("{} {} -{}: {problem}{known}", cell.kernel, cell.compiler, cell.level);
         }
         if cell.problems.is_empty()
             && let Some(known) = &cell.known
         {
-            println!(
-                "{} {} -{}: good now, though known for: {known}",
-                cell.kernel, cell.compiler, cell.level
-            );
+            outln!("{} {} -{}: good now, though known for: {known}", cell.kernel, cell.compiler, cell.level);
         }
     }
     let good: usize = cells.iter().map(|c| c.good).sum();
     let bad = cells.iter().filter(|c| c.fails()).count();
-    println!("{} programs, {good} good runs, {bad} programs with differences", cells.len());
+    outln!("{} programs, {good} good runs, {bad} programs with differences", cells.len());
     Ok(bad == 0)
 }
 
@@ -110,10 +108,10 @@ impl Plan {
         for name in names {
             match Compiler::find(name, &build) {
                 Ok(compiler) => {
-                    println!("{name}: {}", compiler.version);
+                    outln!("{name}: {}", compiler.version);
                     compilers.push(compiler);
                 }
-                Err(e) => println!("{name}: {e}"),
+                Err(e) => outln!("{name}: {e}"),
             }
         }
         let mut emulators = Vec::new();
@@ -240,9 +238,9 @@ impl Plan {
             let changed = if seen.stdout == kernel.expected { "as before" } else { "changed" };
             if seen.is(&seen.stdout) {
                 std::fs::write(kernel.source.with_extension("expected"), &seen.stdout)?;
-                println!("{}: recorded, {changed}", kernel.name);
+                outln!("{}: recorded, {changed}", kernel.name);
             } else {
-                println!("{}: not recorded: {}", kernel.name, seen.describe(&kernel.expected));
+                outln!("{}: not recorded: {}", kernel.name, seen.describe(&kernel.expected));
                 all_good = false;
             }
         }

@@ -5,6 +5,7 @@ use super::golden::{self, Entry, Goldens, entries};
 use super::program::program;
 use super::run::{check, first_difference, on_rvvsim, on_spike};
 use super::{CASES_PER_TYPE, VLENS};
+use rvv_cli::{err, errln, outln};
 use rvvsim::Config;
 use std::error::Error;
 use std::io::IsTerminal;
@@ -43,14 +44,14 @@ fn parallel<J: Sync, R: Send>(jobs: &[J], what: &str, work: impl Fn(&J, usize) -
                     let result = work(job, worker);
                     done.lock().unwrap_or_else(|e| e.into_inner()).push((at, result));
                     if progress && at % 16 == 0 {
-                        eprint!("\r{what} {at}/{} ", jobs.len());
+                        err!("\r{what} {at}/{} ", jobs.len());
                     }
                 }
             });
         }
     });
     if progress {
-        eprintln!();
+        errln!();
     }
     let mut results = done.into_inner().unwrap_or_else(|e| e.into_inner());
     results.sort_by_key(|(at, _)| *at);
@@ -65,10 +66,10 @@ fn check_all(jobs: &[(usize, usize, Subject)]) -> Result<bool, Box<dyn Error>> {
             .flatten()
             .collect();
     for difference in &differences {
-        println!("{difference}");
+        outln!("{difference}");
     }
     let cases = jobs.len() * 28 * CASES_PER_TYPE;
-    println!(
+    outln!(
         "{cases} cases of {} instructions, {} differences",
         jobs.len() / VLENS.len().min(jobs.len()).max(1),
         differences.len()
@@ -112,15 +113,15 @@ fn compare(spike: &Path, jobs: &[(usize, usize, Subject)]) -> Result<bool, Box<d
             Ok(None) => {}
             Ok(Some(text)) => {
                 clean = false;
-                println!("{text}");
+                outln!("{text}");
             }
             Err(e) => {
                 clean = false;
-                println!("{} at VLEN {}: {e}", job.2, VLENS[job.0]);
+                outln!("{} at VLEN {}: {e}", job.2, VLENS[job.0]);
             }
         }
     }
-    println!("{} programs compared", jobs.len());
+    outln!("{} programs compared", jobs.len());
     Ok(clean)
 }
 
@@ -145,6 +146,6 @@ fn record(spike: &Path, jobs: &[(usize, usize, Subject)]) -> Result<bool, Box<dy
         );
     }
     golden::save(&all)?;
-    println!("recorded {} programs in {}", jobs.len(), golden::path().display());
+    outln!("recorded {} programs in {}", jobs.len(), golden::path().display());
     Ok(true)
 }

@@ -9,6 +9,7 @@ use super::known;
 use super::peers::{Kind, Peer};
 use super::replay;
 use clap::{Args, Subcommand};
+use rvv_cli::{err, errln, out, outln};
 use rvv_isa::Op;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -145,7 +146,7 @@ impl Command {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::from(1),
             Err(why) => {
-                eprintln!("rvvfuzz: {why}");
+                errln!("rvvfuzz: {why}");
                 ExitCode::from(2)
             }
         }
@@ -188,7 +189,7 @@ impl Campaign {
         } else {
             format!("rvvsim and {}", names.join(", "))
         };
-        println!("seed {}, VLEN {:?}, {} workers: {jury}", options.seed, options.vlens, options.jobs);
+        outln!("seed {}, VLEN {:?}, {} workers: {jury}", options.seed, options.vlens, options.jobs);
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         // A second handler would be refused; then the first one does.
@@ -198,8 +199,8 @@ impl Campaign {
         line.end();
         let state = result.map_err(|e| e.to_string())?;
         write_coverage(&options.out, &state)?;
-        print!("{}", summary(&state, line.begin.elapsed()));
-        println!("Coverage, corpus and findings are in {}.", options.out.display());
+        out!("{}", summary(&state, line.begin.elapsed()));
+        outln!("Coverage, corpus and findings are in {}.", options.out.display());
         Ok(state.findings.is_empty() && state.disagreements == 0)
     }
 }
@@ -318,7 +319,7 @@ impl ProgressLine {
 
     fn end(&self) {
         if self.terminal {
-            eprint!("\r\x1b[K");
+            err!("\r\x1b[K");
         }
     }
 }
@@ -349,12 +350,12 @@ impl Replay {
         let replayed =
             replay::replay(&entries, &peers, &known::known(), folder.path()).map_err(|e| e.to_string())?;
         for wrong in &replayed.wrong {
-            println!("{wrong}");
+            outln!("{wrong}");
         }
         for (name, times) in &replayed.known {
-            println!("known: {name}: in {times} streams");
+            outln!("known: {name}: in {times} streams");
         }
-        println!(
+        outln!(
             "{} streams, {} of {} instructions, {} wrong",
             replayed.streams,
             replayed.coverage.reached(),
@@ -371,7 +372,7 @@ impl Distill {
             corpus::load(&self.from).map_err(|e| e.to_string())?.into_iter().map(|e| e.stream).collect();
         let chosen = corpus::distill(&streams, self.bytes);
         corpus::save(&self.to, &chosen).map_err(|e| e.to_string())?;
-        println!("{} of {} streams", chosen.len(), streams.len());
+        outln!("{} of {} streams", chosen.len(), streams.len());
         Ok(true)
     }
 }

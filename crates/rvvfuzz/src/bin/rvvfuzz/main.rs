@@ -25,7 +25,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    match rvv_cli::parse::<Cli>().command {
         Command::Run(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Show(command) => command.run(),

@@ -7,6 +7,7 @@ use crate::campaign::config::{CompilerSettings, EmulatorSettings, Settings};
 use crate::campaign::testbed::{Build, Run};
 use crate::campaign::work::{Campaign, operations};
 use clap::Args;
+use rvv_cli::outln;
 use std::process::ExitCode;
 
 /// Checks per CPU-second: batches with rvvsim in process, against one program, one compilation, QEMU.
@@ -77,7 +78,7 @@ impl Command {
             .filter(|r| emulator.supports(&r.setup))
             .map(|r| Run { emulator: emulator.clone(), ..r.clone() })
             .collect();
-        println!(
+        outln!(
             "{} programs in a batch, in {} set-ups; {} one by one on QEMU, in 1 and in {}",
             self.count,
             runs.len(),
@@ -87,11 +88,16 @@ impl Command {
         let begin = cpu_seconds()?;
         let cases = self.cases(&campaign)?;
         let writing = (cpu_seconds()? - begin) / cases.len() as f64;
-        println!("writing and evaluating a program: {:.1} ms of CPU time", 1000.0 * writing);
+        outln!("writing and evaluating a program: {:.1} ms of CPU time", 1000.0 * writing);
         let head = ["batched", "one by one, 1", "ratio", "all set-ups", "ratio"];
-        println!(
+        outln!(
             "{:<32} {:>9} {:>14} {:>8} {:>12} {:>8}",
-            "checks per CPU-second", head[0], head[1], head[2], head[3], head[4]
+            "checks per CPU-second",
+            head[0],
+            head[1],
+            head[2],
+            head[3],
+            head[4]
         );
         let mut sums = [Measured::default(); 3];
         let few = &cases[..cases.len().min(self.alone.into())];
@@ -143,7 +149,7 @@ impl Command {
 
 fn line(name: &str, [batched, one, all]: [Measured; 3]) {
     let ratio = |alone: Measured| batched.rate() / alone.rate().max(0.001);
-    println!(
+    outln!(
         "{name:<32} {:>9.0} {:>14.0} {:>7.1}× {:>12.0} {:>7.1}×",
         batched.rate(),
         one.rate(),

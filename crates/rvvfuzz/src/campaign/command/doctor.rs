@@ -7,6 +7,7 @@ use crate::campaign::config::Settings;
 use crate::campaign::probe::drop_failing_runs;
 use crate::campaign::testbeds_file::EXAMPLE;
 use clap::Args;
+use rvv_cli::outln;
 use std::process::ExitCode;
 
 /// What there is to test with, and what would add more.
@@ -29,36 +30,36 @@ impl Command {
         self.testbeds.apply(&mut settings, &mut |note| notes.push(note))?;
         let mut testbeds = settings.testbeds()?;
         drop_failing_runs(&mut testbeds, &mut |note| notes.push(note));
-        println!("Compilers");
+        outln!("Compilers");
         for c in &settings.compilers {
             let more = match (c.family.as_str(), &c.linker) {
                 ("direct", _) => "built in, no compiler needed".to_string(),
                 (_, Some(linker)) => format!("{}, linked by {linker}", c.command.join(" ")),
                 _ => c.command.join(" "),
             };
-            println!("  {:<32} {:<10} {more}", c.name, c.version);
+            outln!("  {:<32} {:<10} {more}", c.name, c.version);
         }
-        println!("Emulators");
+        outln!("Emulators");
         for e in &settings.emulators {
             let more = if e.command.is_empty() { "built in".to_string() } else { e.command.join(" ") };
-            println!("  {:<32} {:<10} {more}", e.name, e.version);
+            outln!("  {:<32} {:<10} {more}", e.name, e.version);
         }
-        println!("Levels    {}", settings.levels.join(", "));
-        println!("Set-ups");
+        outln!("Levels    {}", settings.levels.join(", "));
+        outln!("Set-ups");
         for run in &testbeds.runs {
-            println!("  {}", run.name());
+            outln!("  {}", run.name());
         }
-        println!(
+        outln!(
             "That is {} builds on {} runs: {} testbeds.",
             testbeds.builds.len(),
             testbeds.runs.len(),
             testbeds.len()
         );
         if !notes.is_empty() {
-            println!("\nLeft out");
-            notes.iter().for_each(|note| println!("  {note}"));
+            outln!("\nLeft out");
+            notes.iter().for_each(|note| outln!("  {note}"));
         }
-        println!("\nWhat would add more");
+        outln!("\nWhat would add more");
         let has = |family: Family| testbeds.builds.iter().any(|b| b.compiler.family == family);
         let mut lacking = false;
         for (missing, hint) in [
@@ -81,16 +82,16 @@ impl Command {
         ] {
             if missing {
                 lacking = true;
-                println!("  {hint}");
+                outln!("  {hint}");
             }
         }
         if !lacking {
-            println!(
+            outln!(
                 "  more versions of each compiler: the vote names the first bad one; `tools/toolchains` installs them"
             );
         }
-        println!("\nA testbeds.toml looks so:\n");
-        EXAMPLE.lines().for_each(|line| println!("  {line}"));
+        outln!("\nA testbeds.toml looks so:\n");
+        EXAMPLE.lines().for_each(|line| outln!("  {line}"));
         Ok(true)
     }
 }

@@ -9,6 +9,7 @@ pub mod run;
 pub mod show;
 mod testbed_args;
 
+use rvv_cli::{errln, out};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ pub(super) fn exit(done: Done) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(why) => {
-            eprintln!("rvvfuzz: {why}");
+            errln!("rvvfuzz: {why}");
             ExitCode::from(2)
         }
     }
@@ -44,12 +45,8 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 /// A file written whole: under another name first, then moved.
 pub(super) fn write_file(path: &std::path::Path, text: &str) -> Result<(), String> {
     if path == std::path::Path::new("-") {
-        use std::io::Write;
-        let mut out = std::io::stdout().lock();
-        return out
-            .write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .map_err(|e| format!("standard output: {e}"));
+        out!("{text}");
+        return Ok(());
     }
     crate::isa::corpus::write_whole(path, text.as_bytes()).map_err(|e| e.to_string())
 }

@@ -14,6 +14,7 @@ use crate::campaign::testbed::Testbeds;
 use crate::campaign::vote::{Verdict, vote};
 use crate::campaign::work;
 use clap::Args;
+use rvv_cli::{errln, outln};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -73,15 +74,15 @@ impl Command {
     fn file(&self, path: &Path) -> Done {
         let program = read(path)?;
         let mut settings = Settings::default();
-        self.testbeds.apply(&mut settings, &mut |note| eprintln!("{note}"))?;
+        self.testbeds.apply(&mut settings, &mut |note| errln!("{note}"))?;
         let mut testbeds = settings.testbeds()?;
-        drop_failing_runs(&mut testbeds, &mut |note| eprintln!("{note}"));
+        drop_failing_runs(&mut testbeds, &mut |note| errln!("{note}"));
         let case = work::case(&testbeds, 0, program).map_err(|e| format!("{}: {e}", path.display()))?;
-        eprintln!("running it on {} testbeds", testbeds.len());
+        errln!("running it on {} testbeds", testbeds.len());
         let (table, _) = run_all(&testbeds, std::slice::from_ref(&case), &settings.limits());
         let verdicts = vote(&testbeds, &table[0]);
         if verdicts.is_empty() {
-            println!("Nothing is wrong.");
+            outln!("Nothing is wrong.");
             return Ok(true);
         }
         let reducer = self.reducer(&settings, &testbeds);
@@ -130,19 +131,19 @@ impl Command {
         verdict: &Verdict,
         name: &str,
     ) -> Result<Reduction, String> {
-        eprintln!("reducing it, for at most {} s", self.time.as_secs());
+        errln!("reducing it, for at most {} s", self.time.as_secs());
         let before = case.program.calls().len();
         let reduction = reducer
             .reduce(case, verdict, testbeds, &self.stop)
             .ok_or("the fault did not show when the program was run again")?;
         let after = reduction.ir.as_ref().and_then(|ir| ir.parse::<rvv_ir::Program>().ok());
         let after = after.map_or(before, |p| p.calls().len());
-        println!("{before} calls became {after}; {}", reduction.signature.as_deref().unwrap_or(""));
+        outln!("{before} calls became {after}; {}", reduction.signature.as_deref().unwrap_or(""));
         for (extension, text) in [("ir", &reduction.ir), ("c", &reduction.c), ("md", &reduction.report)] {
             let Some(text) = text else { continue };
             let path = self.output.join(format!("{name}.{extension}"));
             write_file(&path, text)?;
-            println!("  {}", path.display());
+            outln!("  {}", path.display());
         }
         Ok(reduction)
     }

@@ -10,6 +10,7 @@ use crate::campaign::testbed::Testbeds;
 use crate::campaign::vote::{Verdict, vote};
 use crate::campaign::work;
 use clap::Args;
+use rvv_cli::{errln, outln};
 use rvv_ir::Program;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,13 +45,13 @@ impl Command {
         let mut settings = Settings::default();
         // The files first: a mistake in one is told at once.
         let programs = self.files.iter().map(|f| read(f)).collect::<Result<Vec<Program>, String>>()?;
-        self.testbeds.apply(&mut settings, &mut |note| eprintln!("{note}"))?;
+        self.testbeds.apply(&mut settings, &mut |note| errln!("{note}"))?;
         let mut testbeds = settings.testbeds()?;
-        drop_failing_runs(&mut testbeds, &mut |note| eprintln!("{note}"));
+        drop_failing_runs(&mut testbeds, &mut |note| errln!("{note}"));
         let mut clean = true;
         for (file, program) in self.files.iter().zip(programs) {
             let case = work::case(&testbeds, 0, program).map_err(|e| format!("{}: {e}", file.display()))?;
-            println!("{}", file.display());
+            outln!("{}", file.display());
             clean &= one(&testbeds, &case, &settings)?;
         }
         Ok(clean)
@@ -80,10 +81,10 @@ fn one(testbeds: &Testbeds, case: &Case, settings: &Settings) -> Done {
             Some(o) => o.to_string().trim_end().replace('\n', "\n      "),
         };
         last = outcome.as_ref();
-        println!("  {:<52} {text}", testbeds.name(number));
+        outln!("  {:<52} {text}", testbeds.name(number));
     }
     for b in &broken {
-        println!("  {} does not work: {}", b.testbed, b.why.trim());
+        outln!("  {} does not work: {}", b.testbed, b.why.trim());
     }
     let verdicts = vote(testbeds, outcomes);
     verdicts.iter().for_each(print_verdict);
@@ -92,7 +93,7 @@ fn one(testbeds: &Testbeds, case: &Case, settings: &Settings) -> Done {
     }
     let clean = verdicts.is_empty();
     if clean {
-        println!("Nothing is wrong.");
+        outln!("Nothing is wrong.");
     }
     Ok(clean)
 }
@@ -103,5 +104,5 @@ pub(super) fn print_verdict(v: &Verdict) {
         true => String::new(),
         false => format!(" It comes and goes with {}.", v.axes.join(", ")),
     };
-    println!("verdict: {}: {} on {} testbeds.{axes}", v.culprit, v.symptom.name(), v.testbeds.len());
+    outln!("verdict: {}: {} on {} testbeds.{axes}", v.culprit, v.symptom.name(), v.testbeds.len());
 }

@@ -4,6 +4,7 @@ use super::{Done, exit, write_file};
 use crate::campaign::report::{self, Report};
 use crate::campaign::store::Store;
 use clap::Args;
+use rvv_cli::outln;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -54,7 +55,7 @@ impl Command {
             Some(path) => {
                 write_file(path, &text(&report))?;
                 if path != Path::new("-") {
-                    println!("{}", path.display());
+                    outln!("{}", path.display());
                 }
                 Ok::<(), String>(())
             }

@@ -11,6 +11,7 @@ use crate::campaign::run::{self, Event, Options, Progress, Reduce};
 use crate::campaign::store::{Store, StoreError};
 use crate::campaign::work::Campaign;
 use clap::Args;
+use rvv_cli::{errln, outln};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -141,7 +142,7 @@ impl Command {
         let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds);
         let reducer: Option<&dyn Reduce> = if self.no_reduce { None } else { Some(&reducer) };
         let options = Options { jobs: self.jobs, time, count: self.count, batch: settings.batch, reducer };
-        println!("{}", heading(&settings, &campaign, store.path()));
+        outln!("{}", heading(&settings, &campaign, store.path()));
         for (testbed, why) in campaign.check_runs() {
             line.say(&format!("{testbed} does not work: {why}"));
         }
@@ -165,10 +166,10 @@ impl Command {
         });
         line.end();
         let progress = result.map_err(|e| e.to_string())?;
-        println!("{}", summary(&progress, &store)?);
+        outln!("{}", summary(&progress, &store)?);
         if let Some(report) = &self.report {
             super::report::write_html(&store, report)?;
-            println!("The report is {}.", report.display());
+            outln!("The report is {}.", report.display());
         }
         Ok(progress.verdicts == 0)
     }
@@ -223,7 +224,7 @@ pub(super) fn stop_flag() -> Arc<AtomicBool> {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("\nstopping: what is at work is finished first; once more to end at once");
+        errln!("\nstopping: what is at work is finished first; once more to end at once");
     });
     stop
 }

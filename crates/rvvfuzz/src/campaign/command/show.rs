@@ -5,6 +5,7 @@ use crate::campaign::outcome::Kind;
 use crate::campaign::query::StoredVerdict;
 use crate::campaign::store::{Store, kind};
 use clap::Args;
+use rvv_cli::{out, outln};
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit};
 use std::path::PathBuf;
@@ -62,23 +63,23 @@ impl Command {
         };
         let none = || format!("the program of verdict {} was not kept", v.id);
         if self.ir {
-            print!("{}", ir.ok_or_else(none)?);
+            out!("{}", ir.ok_or_else(none)?);
             return Ok(false);
         }
         let c = || v.reduced_c.clone().or_else(|| in_c(ir.as_deref()?));
         if self.c {
-            print!("{}", c().ok_or_else(none)?);
+            out!("{}", c().ok_or_else(none)?);
             return Ok(false);
         }
-        println!("verdict {}, program {}", v.id, v.program);
-        println!("culprit  {}", v.culprit);
-        println!("symptom  {}", v.symptom);
-        println!("axes     {}", if v.axes.is_empty() { "none" } else { &v.axes });
+        outln!("verdict {}, program {}", v.id, v.program);
+        outln!("culprit  {}", v.culprit);
+        outln!("symptom  {}", v.symptom);
+        outln!("axes     {}", if v.axes.is_empty() { "none" } else { &v.axes });
         if let Some(signature) = &v.signature {
-            println!("bug      {signature}");
+            outln!("bug      {signature}");
         }
-        println!("\n{}", v.detail.trim_end());
-        println!("\nOutcomes of program {}", v.program);
+        outln!("\n{}", v.detail.trim_end());
+        outln!("\nOutcomes of program {}", v.program);
         let names = store.testbeds().map_err(fail)?;
         let letters = store.outcomes(v.program).map_err(fail)?.unwrap_or_default();
         let details = store.details(v.program).map_err(fail)?;
@@ -89,13 +90,13 @@ impl Command {
                 .map_or("", |(_, d)| d.lines().next().unwrap_or(""));
             let outcome = kind(letter).map_or("not run", Kind::name);
             let mark = if v.testbeds.contains(&number) { '>' } else { ' ' };
-            println!("{mark} {name:<52} {outcome} {said}");
+            outln!("{mark} {name:<52} {outcome} {said}");
         }
         match (&v.report_md, ir) {
-            (Some(report), _) => println!("\n{report}"),
+            (Some(report), _) => outln!("\n{report}"),
             (None, Some(ir)) => {
                 let what = if v.reduced_ir.is_some() { "The program, reduced" } else { "The program" };
-                println!("\n{what}\n\n{ir}");
+                outln!("\n{what}\n\n{ir}");
             }
             (None, None) => {}
         }
@@ -111,21 +112,21 @@ fn in_c(ir: &str) -> Option<String> {
 fn list(store: &Store) -> Result<bool, crate::campaign::store::StoreError> {
     let bugs = store.bugs()?;
     for (testbed, why) in store.broken()? {
-        println!("{testbed} does not work: {}", why.lines().next().unwrap_or(""));
+        outln!("{testbed} does not work: {}", why.lines().next().unwrap_or(""));
     }
     let verdicts = store.verdicts()?;
     for bug in &bugs {
-        println!("{} × {}", bug.verdicts.len(), bug.signature);
+        outln!("{} × {}", bug.verdicts.len(), bug.signature);
         for v in verdicts.iter().filter(|v| bug.verdicts.contains(&v.id)).take(20) {
             let axes = if v.axes.is_empty() { String::new() } else { format!(" [{}]", v.axes) };
-            println!("  {:>5}  program {:<8}{axes} {}", v.id, v.program, v.headline());
+            outln!("  {:>5}  program {:<8}{axes} {}", v.id, v.program, v.headline());
         }
         if bug.verdicts.len() > 20 {
-            println!("         and {} more", bug.verdicts.len() - 20);
+            outln!("         and {} more", bug.verdicts.len() - 20);
         }
     }
     if bugs.is_empty() {
-        println!("Nothing is wrong.");
+        outln!("Nothing is wrong.");
     }
     Ok(bugs.is_empty())
 }

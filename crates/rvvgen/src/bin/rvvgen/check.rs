@@ -1,7 +1,7 @@
 //! Judges a run.
 
 use crate::options::CheckOptions;
-use crate::print;
+use rvv_cli::out;
 use rvv_ir::{Expected, Mismatch, Program, element_text};
 use rvv_oracle::{Options, evaluate};
 use std::io::Read;
@@ -37,7 +37,7 @@ pub fn run(options: &CheckOptions) -> Result<bool, String> {
     match expected.judge(&program, &printed) {
         None => Ok(true),
         Some(mismatch) => {
-            print(&describe(&program, &expected, &printed, &mismatch))?;
+            out!("{}", describe(&program, &expected, &printed, &mismatch));
             Ok(false)
         }
     }

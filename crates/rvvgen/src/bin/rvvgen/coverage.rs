@@ -1,8 +1,8 @@
 //! What programs reach.
 
 use crate::options::CoverageOptions;
-use crate::print;
 use crate::progress::Progress;
+use rvv_cli::out;
 use rvv_ir::VlChoice;
 use rvvgen::{Count, Coverage, Group, Plan, generate};
 
@@ -20,7 +20,8 @@ pub fn run(options: &CoverageOptions) -> Result<(), String> {
     drop(progress);
     if options.json {
         let head = format!("\"programs\":{}", options.count);
-        return print(&json(&coverage, &head));
+        out!("{}", json(&coverage, &head));
+        return Ok(());
     }
     let count = coverage.count();
     let head = format!(
@@ -30,7 +31,8 @@ pub fn run(options: &CoverageOptions) -> Result<(), String> {
         count.total,
         count.percent()
     );
-    print(&(head + &tables(&coverage)))
+    out!("{head}{}", tables(&coverage));
+    Ok(())
 }
 
 /// Tables by all groups.

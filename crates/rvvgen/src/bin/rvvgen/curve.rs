@@ -1,8 +1,8 @@
 //! How coverage grows with the number of programs, as a table and as a drawing.
 
 use crate::options::CoverageOptions;
-use crate::print;
 use crate::progress::Progress;
+use rvv_cli::out;
 use rvv_ir::VlChoice;
 use rvvgen::{Category, Coverage, Plan, generate};
 
@@ -37,7 +37,7 @@ pub fn run(options: &CoverageOptions) -> Result<bool, String> {
         let drawn = draw(&curves, options.count);
         std::fs::write(path, drawn).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
     }
-    print(&if options.json { json(&curves) } else { table(&curves) })?;
+    out!("{}", if options.json { json(&curves) } else { table(&curves) });
     Ok(true)
 }
 

@@ -1,8 +1,9 @@
 //! Runs every intrinsic on the emulator, in programs that would show it if it did something else.
 
+use crate::coverage;
 use crate::options::CoverageOptions;
 use crate::progress::Progress;
-use crate::{coverage, print};
+use rvv_cli::out;
 use rvv_intrinsics::{Sem, all};
 use rvv_ir::{Expected, Program, Stmt, Var, VlChoice, elf};
 use rvv_oracle::{Options, evaluate_inverted};
@@ -64,18 +65,18 @@ pub fn run(options: &CoverageOptions) -> Result<bool, String> {
             shown.add(&found.shown);
         }
     }
-    report(options, &shown, &mut found)
+    Ok(report(options, &shown, &mut found))
 }
 
-fn report(options: &CoverageOptions, shown: &Coverage, found: &mut Found) -> Result<bool, String> {
+fn report(options: &CoverageOptions, shown: &Coverage, found: &mut Found) -> bool {
     let count = shown.count();
     let missing: Vec<Choice> = shown.missing().collect();
     let good = missing.is_empty() && found.wrong.is_empty();
     let Found { programs, runs, .. } = *found;
     if options.json {
         let head = format!("\"programs\":{programs},\"runs\":{runs},\"wrong\":{}", found.wrong.len());
-        print(&coverage::json(shown, &head))?;
-        return Ok(good);
+        out!("{}", coverage::json(shown, &head));
+        return good;
     }
     // Every other intrinsic stands in two lists.
     let names = |c: &Choice| 1 + usize::from(c.intrinsic.overloaded.is_some());
@@ -102,8 +103,8 @@ fn report(options: &CoverageOptions, shown: &Coverage, found: &mut Found) -> Res
     for choice in missing.iter().take(20) {
         text += &format!("missing: {}\n", choice.intrinsic.name);
     }
-    print(&text)?;
-    Ok(good)
+    out!("{text}");
+    good
 }
 
 /// One round of a plan, on all cores. What is found does not depend on their number.

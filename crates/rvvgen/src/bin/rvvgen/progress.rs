@@ -1,5 +1,6 @@
 //! A line on standard error while something takes long.
 
+use rvv_cli::err;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,7 @@ impl Progress {
         if self.terminal && since >= wait {
             let left = self.start.elapsed().as_secs_f64() / done.max(1) as f64
                 * self.total.saturating_sub(done) as f64;
-            eprint!("\r\x1b[K{} {done} of {}, {left:.0} s left", self.what, self.total);
+            err!("\r\x1b[K{} {done} of {}, {left:.0} s left", self.what, self.total);
             self.shown = Some(Instant::now());
         }
     }
@@ -35,7 +36,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if self.shown.is_some() {
-            eprint!("\r\x1b[K");
+            err!("\r\x1b[K");
         }
     }
 }
