@@ -144,92 +144,223 @@ fn a_store_that_cannot_be_used_is_said_plainly() {
     }
 }
 
-#[test]
-fn what_is_no_compiler_is_left_out_and_the_rest_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("hangs");
-    std::fs::write(&script, "#!/bin/sh\nexec sleep 600\n").unwrap();
-    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let testbeds = format!(
-        "levels = [\"-O1\"]\nvlens = [128]\n\
-         [[compiler]]\nname = \"true\"\ncommand = \"/bin/true\"\n\
-         [[compiler]]\nname = \"true line\"\ncommand = \"/bin/true {{c}} {{elf}}\"\n\
-         [[compiler]]\nname = \"false\"\ncommand = \"/bin/false {{c}} {{elf}}\"\n\
-         [[compiler]]\nname = \"hangs\"\ncommand = \"{} {{c}} {{elf}}\"\n\
-         [[emulator]]\nname = \"mute\"\ncommand = \"/bin/true {{elf}} {{vlen}}\"\n",
-        script.display()
-    );
-    std::fs::write(folder.path().join("testbeds.toml"), testbeds).unwrap();
-    let args = [
-        "run",
-        "--testbeds",
-        "testbeds.toml",
-        "--qemu",
-        "none",
-        "--count",
-        "12",
-        "--batch",
-        "12",
-        "--build-time",
-        "2s",
-    ];
-    let output = run(folder.path(), &args);
+/// An executable script.
+fn script(path: &Path, text: &str) {
+    std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// It ends with 2, says all of this, and leaves no store.
+fn refused(folder: &Path, args: &[&str], says: &[&str]) {
+    let output = run(folder, args);
     let text = said(&output);
-    assert_eq!(code(&output), 0, "{text}");
-    for name in ["`true`", "`true line`", "`false`", "`hangs`"] {
-        assert!(text.contains(&format!("compiler {name} is left out")), "{name}: {text}");
-    }
-    assert!(text.contains("mute VLEN 128 undisturbed does not work"), "{text}");
-    assert_eq!(done(&folder.path().join("campaign.db")), 12);
-    // Nothing else is there: it cannot run.
-    std::fs::write(
-        folder.path().join("only.toml"),
-        "builtin = false\n[[compiler]]\ncommand = \"/bin/true\"\n",
-    )
-    .unwrap();
-    let output =
-        run(folder.path(), &["run", "--testbeds", "only.toml", "--qemu", "none", "--store", "only.db"]);
-    assert_eq!(code(&output), 2, "{}", said(&output));
-    std::fs::write(folder.path().join("wrong.toml"), "[[compiler]]\ncomand = \"x\"\n").unwrap();
-    let output = run(folder.path(), &["run", "--testbeds", "wrong.toml", "--store", "wrong.db"]);
-    assert_eq!(code(&output), 2);
-    assert!(said(&output).contains("unknown field `comand`"), "{}", said(&output));
+    assert_eq!(code(&output), 2, "{args:?}: {text}");
+    says.iter().for_each(|words| assert!(text.contains(words), "{args:?}: no `{words}` in {text}"));
+    assert!(!text.contains("is wrong.") && !text.contains("panicked"), "{args:?}: {text}");
+    assert!(!folder.join("campaign.db").exists(), "{args:?}");
 }
 
 #[test]
-fn a_testbed_that_breaks_on_the_way_is_dropped() {
+fn what_is_named_and_not_there_is_told_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = rvvfuzz::campaign::probe::first_program();
+    std::fs::write(folder.path().join("p.ir"), program.to_string()).unwrap();
+    let commands: [&[&str]; 5] = [
+        &["run", "--count", "12"],
+        &["doctor"],
+        &["replay", "p.ir"],
+        &["reduce", "p.ir"],
+        &["bench", "--count", "2"],
+    ];
+    for command in commands {
+        let with = |more: &[&'static str]| [command, more].concat();
+        refused(folder.path(), &with(&["--compilers", "no-such-cc"]), &["no-such-cc"]);
+        refused(folder.path(), &with(&["--compilers", "/bin/true"]), &["neither gcc nor clang"]);
+        // All at once.
+        if command[0] != "bench" {
+            let args = with(&["--compilers", "no-such-cc,/bin/false", "--qemu", "no-such-qemu"]);
+            refused(folder.path(), &args, &["no-such-cc", "/bin/false", "no-such-qemu", "nothing was run"]);
+            refused(folder.path(), &with(&["--compilers", "", "--qemu", "none"]), &["compiler ``"]);
+        }
+    }
+    for (args, says) in [
+        (["--policy", "wild"], "`wild` is no policy"),
+        (["--schedules", "later"], "`later` is no schedule"),
+        (["--extension", "q"], "`q` is no extension"),
+        (["--category", "q"], "`q` is no category"),
+        (["--intrinsics", "vadd_vv_i32m1,vad_vv*"], "no intrinsic is called `vad_vv*`"),
+        (["--testbeds", "no.toml"], "no.toml"),
+        (["--vlen", "100"], "VLEN 100"),
+    ] {
+        let always = ["run", "--compilers", "none", "--qemu", "none", "--count", "1"];
+        refused(folder.path(), &[&always[..], &args].concat(), &[says]);
+    }
+}
+
+#[test]
+fn what_is_named_and_fails_a_first_program_is_told_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().display();
+    script(&folder.path().join("hangs"), "exec sleep 600");
+    // It says that it is QEMU, and runs nothing.
+    script(&folder.path().join("qemu"), "echo qemu-riscv64 version 11.1.2");
+    // It compiles whatever it is given to the same program, which is another.
+    let empty = rvv_ir::elf::lower(&[&rvv_ir::Program::default()]).unwrap();
+    std::fs::write(folder.path().join("some.elf"), empty).unwrap();
+    script(&folder.path().join("cc"), &format!("cp {here}/some.elf \"$2\""));
+    // This one refuses a level.
+    let first = rvv_ir::elf::lower(&[&rvvfuzz::campaign::probe::first_program()]).unwrap();
+    std::fs::write(folder.path().join("first.elf"), first).unwrap();
+    script(
+        &folder.path().join("leveled"),
+        &format!("[ \"$3\" = -O9 ] && exit 1\ncp {here}/first.elf \"$2\""),
+    );
+    let entry =
+        |name: &str, command: &str| format!("[[compiler]]\nname = \"{name}\"\ncommand = \"{command}\"\n");
+    let emulator = |command: &str| format!("[[emulator]]\nname = \"mute\"\ncommand = \"{command}\"\n");
+    for (text, says) in [
+        (entry("true", "/bin/true"), vec!["compiler `true`", "neither gcc nor clang"]),
+        (entry("line", "/bin/true {c} {elf}"), vec!["compiler `line`", "no ELF"]),
+        (entry("false", "/bin/false {c} {elf}"), vec!["compiler `false`", "cannot compile"]),
+        (entry("hangs", &format!("{here}/hangs {{c}} {{elf}}")), vec!["compiler `hangs`", "does not end"]),
+        (entry("fake", &format!("{here}/cc {{c}} {{elf}}")), vec!["fake -O1 does not work", "wrong output"]),
+        (emulator("/bin/true {elf} {vlen}"), vec!["mute VLEN 128 undisturbed does not work", "wrong output"]),
+        (
+            emulator("/bin/false {elf} {vlen}"),
+            vec!["mute VLEN 128 undisturbed does not work", "runtime crash"],
+        ),
+        (emulator("/no/such {elf} {vlen}"), vec!["mute VLEN 128 undisturbed does not work", "/no/such"]),
+    ] {
+        let text = format!("levels = [\"-O1\"]\nvlens = [128]\n{text}");
+        std::fs::write(folder.path().join("t.toml"), text).unwrap();
+        let args =
+            ["run", "--testbeds", "t.toml", "--qemu", "none", "--compilers", "none", "--build-time", "2s"];
+        refused(folder.path(), &args, &says);
+    }
+    let leveled = entry("leveled", &format!("{here}/leveled {{c}} {{elf}} {{flags}}")) + "\n";
+    std::fs::write(folder.path().join("t.toml"), leveled).unwrap();
+    let args = ["run", "--testbeds", "t.toml", "--qemu", "none", "--vlen", "128", "--levels", "-O1,-O9"];
+    refused(folder.path(), &args, &["leveled -O9 does not work"]);
+    let qemu = folder.path().join("qemu").display().to_string();
+    for command in [["run", "--vlen", "128"], ["doctor", "--vlen", "128"]] {
+        let args = [&command[..], &["--compilers", "none", "--qemu", &qemu]].concat();
+        refused(folder.path(), &args, &["qemu 11.1.2 VLEN 128", "does not work"]);
+    }
+    std::fs::write(folder.path().join("wrong.toml"), "[[compiler]]\ncomand = \"x\"\n").unwrap();
+    refused(folder.path(), &["run", "--testbeds", "wrong.toml"], &["unknown field `comand`"]);
+}
+
+/// What is only found on PATH need not work.
+#[test]
+fn what_is_found_and_does_not_work_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    script(&bin.join("clang"), "exit 1");
+    script(&bin.join("qemu-riscv64"), "echo qemu-riscv64 version 11.1.2");
+    let args = ["run", "--count", "12", "--batch", "12", "--vlen", "128"];
+    let output = rvvfuzz(&args).current_dir(folder.path()).env("PATH", &bin).output().unwrap();
+    let text = said(&output);
+    assert_eq!(code(&output), 0, "{text}");
+    assert!(text.contains("compiler `clang` is left out"), "{text}");
+    assert!(text.contains("qemu 11.1.2 VLEN 128 undisturbed does not work"), "{text}");
+    assert!(text.contains("Nothing is wrong."), "{text}");
+    let store = Store::read(&folder.path().join("campaign.db")).unwrap();
+    assert!(store.broken().unwrap().iter().any(|(who, _)| who == "qemu 11.1.2 VLEN 128 undisturbed"));
+}
+
+#[test]
+fn a_testbed_that_breaks_on_the_way_is_dropped_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display().to_string();
-    // It compiles by handing out an ELF that was made before, three times; then it is gone.
-    let script = folder.path().join("cc");
-    std::fs::write(&script, format!("#!/bin/sh\necho x >> {path}/calls\n[ $(wc -l < {path}/calls) -le 1 ] || exit 127\ncp {path}/some.elf \"$2\"\n")).unwrap();
-    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    std::fs::write(
-        folder.path().join("some.elf"),
-        rvv_ir::elf::lower(&[&rvv_ir::Program::default()]).unwrap(),
-    )
-    .unwrap();
+    // It compiles by handing out an ELF that was made before, as often as is tried before the campaign; then it is gone.
+    let text = format!(
+        "echo x >> {path}/calls\n[ $(wc -l < {path}/calls) -le 4 ] || exit 127\ncp {path}/first.elf \"$2\""
+    );
+    script(&folder.path().join("cc"), &text);
+    let first = rvv_ir::elf::lower(&[&rvvfuzz::campaign::probe::first_program()]).unwrap();
+    std::fs::write(folder.path().join("first.elf"), first).unwrap();
     let testbeds =
         format!("vlens = [128]\n[[compiler]]\nname = \"fickle\"\ncommand = \"{path}/cc {{c}} {{elf}}\"\n");
     std::fs::write(folder.path().join("testbeds.toml"), testbeds).unwrap();
-    let args = [
-        "run",
-        "--testbeds",
-        "testbeds.toml",
-        "--qemu",
-        "none",
-        "--count",
-        "36",
-        "--batch",
-        "12",
-        "--jobs",
-        "1",
-    ];
-    let output = run(folder.path(), &args);
+    let args = "run --testbeds testbeds.toml --qemu none --count 36 --batch 12 --jobs 1";
+    let output = run(folder.path(), &args.split(' ').collect::<Vec<_>>());
     let text = said(&output);
-    assert_eq!(code(&output), 0, "{text}");
+    assert_eq!(code(&output), 2, "{text}");
     assert_eq!(text.matches("fickle -O0 does not work").count(), 1, "{text}");
+    assert!(
+        text.contains("fickle -O0 stopped working.") && text.contains("Nothing else is wrong."),
+        "{text}"
+    );
+    assert!(text.contains("so that not all was judged"), "{text}");
     assert_eq!(done(&folder.path().join("campaign.db")), 36);
+}
+
+#[test]
+fn a_full_disk_and_a_closed_pipe_are_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = rvvfuzz::campaign::probe::first_program();
+    std::fs::write(folder.path().join("p.ir"), program.to_string()).unwrap();
+    let output = run(folder.path(), &["run", "--builtin", "--count", "12", "--batch", "12"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let isa = ["isa", "--alone", "--count", "8", "--pack", "8", "--vlen", "128", "--out", "isa"];
+    assert_eq!(code(&run(folder.path(), &isa)), 0);
+    let commands = [
+        "--help",
+        "run --help",
+        "run --builtin --count 12 --batch 12 --store new.db",
+        "doctor --builtin",
+        "show",
+        "replay p.ir --builtin",
+        "reduce p.ir --builtin",
+        "report --json -",
+        "report --junit -",
+        "report --sarif -",
+        "report",
+        "isa --alone --count 8 --pack 8 --vlen 128 --out other",
+        "isa replay isa/corpus --alone",
+        "isa distill isa/corpus small",
+    ];
+    let with_stdout = |line: &str, stdout: Stdio| {
+        let _ = std::fs::remove_file(folder.path().join("new.db"));
+        let args: Vec<&str> = line.split(' ').collect();
+        let output = rvvfuzz(&args).current_dir(folder.path()).stdout(stdout).output().unwrap();
+        (String::from_utf8_lossy(&output.stderr).into_owned(), code(&output))
+    };
+    for line in commands {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let (text, code) = with_stdout(line, full.into());
+        assert_eq!(code, 2, "{line}: {text}");
+        assert!(text.contains("rvvfuzz: cannot write to the standard output: "), "{line}: {text}");
+        assert!(!text.contains("panicked"), "{line}: {text}");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let (text, code) = with_stdout(line, writer.into());
+        assert_eq!(code, 141, "{line}: {text}");
+        assert!(!text.contains("rvvfuzz: ") && !text.contains("panicked"), "{line}: {text}");
+    }
+    // Files that may not grow: without the signal, a write fails as it does on a full disk.
+    for (line, blocks) in [
+        ("run --builtin --count 240 --batch 12 --store full.db", 100),
+        ("run --builtin --count 12 --store none.db", 1),
+        ("report --html page.html", 1),
+        ("isa --alone --count 40 --pack 8 --vlen 128 --out full", 4),
+        ("isa distill isa/corpus less", 1),
+    ] {
+        let shell = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" {line}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &shell, env!("CARGO_BIN_EXE_rvvfuzz")]).current_dir(folder.path());
+        let output = command.output().unwrap();
+        let text = said(&output);
+        assert_eq!(code(&output), 2, "{line}: {text}");
+        assert!(text.contains("rvvfuzz: ") && !text.contains("panicked"), "{line}: {text}");
+    }
+    // What was stored before stays, and can be gone on with.
+    let saved = done(&folder.path().join("full.db"));
+    let again = ["run", "--builtin", "--count", "12", "--batch", "12", "--store", "full.db", "--resume"];
+    let output = run(folder.path(), &again);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(done(&folder.path().join("full.db")) >= saved.max(12));
 }
 
 #[test]

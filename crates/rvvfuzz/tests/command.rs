@@ -84,11 +84,33 @@ fn what_cannot_be_done_is_said_in_a_sentence() {
     let broken = folder.path().join("broken.streams");
     std::fs::write(&broken, "stream a\nstep *zz\n").expect("writable");
     let broken = broken.to_string_lossy().into_owned();
+    let good = folder.path().join("good.streams");
+    std::fs::write(&good, "stream good\nvlen 128\nseed 0x1\nstep *00000013\n").expect("writable");
+    let good = good.to_string_lossy().into_owned();
+    // As much as is asked for, and all of it wrong.
+    let size = 8 * rvvfuzz::isa::dump::Places::new(128).words();
+    let zeros = folder.path().join("zeros");
+    std::fs::write(&zeros, format!("#!/bin/sh\nhead -c {size} /dev/zero\n")).expect("writable");
+    std::fs::set_permissions(&zeros, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("ours");
+    let zeros = format!("{} {{elf}}", zeros.display());
     for (args, expected) in [
         (vec!["isa", "replay", "/no/such/folder"], "No such file"),
         (vec!["isa", "replay", &broken], "line 2: `zz` is no instruction"),
-        (vec!["isa", "--spike", "/no/such/spike", "--out", &path], "there is no such file"),
-        (vec!["isa", "--qemu", "/bin/false", "--spike", "/bin/false", "--out", &path], "failed"),
+        (
+            vec!["isa", "--spike", "/no/such/spike", "--out", &path],
+            "spike does not work: VLEN 128: cannot run /no/such",
+        ),
+        (vec!["isa", "--qemu", "/bin/false", "--spike", "/bin/false", "--out", &path], "qemu does not work"),
+        (vec!["isa", "--qemu", "/bin/true", "--count", "1", "--out", &path], "it wrote 0 bytes"),
+        (vec!["isa", "replay", &good, "--on", "true {elf}"], "command does not work: VLEN 128"),
+        (vec!["isa", "replay", &good, "--on", "/no/such {elf}"], "cannot run /no/such"),
+        (vec!["isa", "replay", &good, "--on", &zeros], "does it have this VLEN?"),
+        (vec!["isa", "replay", &good, "--on", "true"], "{elf} in it"),
+        (
+            vec!["isa", "replay", &good, "--on", "true {elf}", "--as", "quemu"],
+            "[possible values: command, qemu, spike]",
+        ),
+        (vec!["isa", "replay", &good, "--spike", "/bin/false"], "spike does not work"),
         (vec!["isa", "--alone", "--count", "1", "--out", "/proc/nowhere"], "/proc/nowhere"),
         (vec!["isa", "replay", &broken, "--on", "true"], "line 2"),
     ] {

@@ -48,6 +48,16 @@ impl Selection {
     }
 }
 
+impl Selection {
+    /// The first pattern, of names or of exceptions, that no intrinsic has: most likely a slip.
+    #[must_use]
+    pub fn idle_pattern(&self) -> Option<&str> {
+        let names = rvv_intrinsics::all().iter().map(|i| i.name.strip_prefix("__riscv_").unwrap_or(&i.name));
+        let mut patterns = self.names.iter().chain(&self.except);
+        patterns.find(|p| !names.clone().any(|n| matches(p.as_bytes(), n.as_bytes()))).map(String::as_str)
+    }
+}
+
 fn any(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|p| matches(p.as_bytes(), name.as_bytes()))
 }

@@ -142,13 +142,20 @@ impl Settings {
         };
         let category =
             |w: &String| one_of("category", w, Category::ALL.iter().map(|c| c.name()), Category::from_name);
-        Ok(Selection {
+        let selection = Selection {
             names: self.names.iter().map(|n| n.trim_start_matches("__riscv_").to_string()).collect(),
             extensions: self.extensions.iter().map(extension).collect::<Result<_, _>>()?,
             categories: self.categories.iter().map(category).collect::<Result<_, _>>()?,
             ratios: Vec::new(),
             except: Vec::new(),
-        })
+        };
+        match selection.idle_pattern() {
+            Some(pattern) => Err(format!(
+                "no intrinsic is called `{pattern}`; patterns are of explicit names without `__riscv_`, with * and ?: \
+                 'vfw*_rm'"
+            )),
+            None => Ok(selection),
+        }
     }
 
     /// The weights of the policies, in turn.

@@ -436,6 +436,19 @@ impl Store {
         Ok(ids)
     }
 
+    /// Stores testbeds that do not work, and why.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save_broken(&mut self, broken: &[(String, String)]) -> Result<(), StoreError> {
+        for (testbed, why) in broken {
+            let done =
+                self.db.execute("insert or replace into broken values(?, ?)", [testbed.as_str(), cut(why)]);
+            done.map_err(|e| wrap(&self.path, e))?;
+        }
+        Ok(())
+    }
+
     /// Stores what a reducer made of a verdict.
     ///
     /// # Errors

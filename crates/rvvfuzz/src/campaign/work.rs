@@ -5,7 +5,7 @@ use super::compiler::{Built, Limits};
 use super::config::Settings;
 use super::emulator::Ending;
 use super::outcome::{Kind, Outcome};
-use super::probe::failing_runs;
+use super::probe::{Named, try_testbeds};
 use super::store::{BatchRecord, ProgramRecord};
 use super::testbed::Testbeds;
 use super::testbeds_file::probe;
@@ -39,6 +39,8 @@ pub struct Campaign {
 struct Dropped {
     builds: HashSet<usize>,
     runs: HashSet<usize>,
+    /// Those of the runs that never worked.
+    at_first: HashSet<usize>,
     told: HashSet<String>,
 }
 
@@ -141,13 +143,28 @@ impl Campaign {
         case(&self.testbeds, number, program)
     }
 
-    /// Tries every emulator on a small program; those that fail are dropped.
-    pub fn check_runs(&self) -> Vec<(String, String)> {
+    /// Tries the testbeds on a first program; emulators that were found and fail are dropped: their names, and why.
+    ///
+    /// # Errors
+    /// What was asked for by name and does not work.
+    pub fn check(&self, named: &Named) -> Result<Vec<(String, String)>, String> {
         let mut record = BatchRecord::default();
-        for (r, why) in failing_runs(&self.testbeds) {
+        for (r, why) in try_testbeds(&self.testbeds, named, &self.limits)? {
             self.tell(Broken { testbed: self.testbeds.runs[r].name(), why }, Some((0, Some(r))), &mut record);
+            self.dropped.lock().unwrap_or_else(PoisonError::into_inner).at_first.insert(r);
         }
-        record.broken
+        Ok(record.broken)
+    }
+
+    /// The builds and runs that worked at first and were dropped on the way.
+    pub fn stopped(&self) -> Vec<String> {
+        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut builds: Vec<usize> = dropped.builds.iter().copied().collect();
+        let mut runs: Vec<usize> = dropped.runs.difference(&dropped.at_first).copied().collect();
+        builds.sort_unstable();
+        runs.sort_unstable();
+        let builds = builds.into_iter().map(|b| self.testbeds.builds[b].name());
+        builds.chain(runs.into_iter().map(|r| self.testbeds.runs[r].name())).collect()
     }
 
     /// Does a batch; `None` if `hurry` said to leave it.

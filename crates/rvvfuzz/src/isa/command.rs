@@ -7,11 +7,12 @@ use super::coverage_report;
 use super::generate;
 use super::known;
 use super::peers::{Kind, Peer};
+use super::probe::{Asked, working};
 use super::replay;
 use clap::{Args, Subcommand};
 use rvv_cli::{err, errln, out, outln};
 use rvv_isa::Op;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,7 +36,8 @@ Examples:
   rvvfuzz isa replay corpus --on 'ssh board run {elf}'
   rvvfuzz isa distill rvvfuzz-isa/corpus small --bytes 2000000
 
-It ends with 0 if nothing disagreed, 1 if something did, 2 if it could not go on."
+It ends with 0 if nothing disagreed, 1 if something did, 2 if it could not go on: also if a peer was named that is not there
+or fails a first stream. A peer that is only found on the PATH and fails is left out, and that is said."
 )]
 pub struct Command {
     #[command(subcommand)]
@@ -46,7 +48,10 @@ pub struct Command {
 
 #[derive(Subcommand, Debug)]
 enum Action {
-    /// Run a saved corpus: against what was recorded, under all policies, and on any emulator or board
+    /// Run a saved corpus: against what was recorded, under all policies, and on any emulator or board.
+    ///
+    /// It ends with 0 if all is as it should be, 1 if something is wrong, 2 if it could not run: also if the command or a
+    /// peer that was named fails a first stream.
     Replay(Replay),
     /// Choose the few streams of a corpus that cover what all of it does
     Distill(Distill),
@@ -115,8 +120,9 @@ struct Replay {
     /// its standard output must come out
     #[arg(long, value_name = "COMMAND")]
     on: Option<String>,
-    /// The known differences of this peer (qemu, spike) are the command's, too
-    #[arg(long = "as", value_name = "NAME", default_value = "command", requires = "on")]
+    /// The known differences of this peer are the command's, too
+    #[arg(long = "as", value_name = "NAME", default_value = "command", requires = "on",
+          value_parser = ["command", "qemu", "spike"])]
     known_as: String,
     #[command(flatten)]
     peers: Peers,
@@ -158,9 +164,7 @@ type Done = Result<bool, String>;
 
 impl Campaign {
     fn run(self) -> Done {
-        let mut peers = self.peers.find()?;
-        let vlen = self.vlen.first().copied().unwrap_or(128);
-        probe(&mut peers, vlen)?;
+        let peers = working(self.peers.find(), &self.vlen)?;
         let corpus = match &self.corpus {
             Some(dir) => {
                 corpus::load(dir).map_err(|e| e.to_string())?.into_iter().map(|e| e.stream).collect()
@@ -327,26 +331,27 @@ impl ProgressLine {
 impl Replay {
     fn run(self) -> Done {
         let entries = corpus::load(&self.dir).map_err(|e| e.to_string())?;
-        let mut peers = match &self.on {
-            // Only who was named.
-            Some(_) => self.peers.named(),
-            None => self.peers.find()?,
-        };
+        let mut asked = self.peers.find();
+        if self.on.is_some() {
+            asked.retain(|a| a.named);
+        }
         if let Some(command) = &self.on {
             let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
             if words.is_empty() || !command.contains("{elf}") {
                 return Err("--on needs a command with {elf} in it".into());
             }
-            peers.push(Peer {
+            let peer = Peer {
                 name: self.known_as.clone(),
                 traps_on_vstart: false,
                 kind: Kind::Command(words),
                 choice: Choice::Any,
                 limit: Duration::from_secs(self.peers.limit),
-            });
+            };
+            asked.push(Asked { peer, named: true });
         }
         let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
-        probe(&mut peers, entries.first().map_or(128, |e| e.stream.vlen))?;
+        let vlens: BTreeSet<u32> = entries.iter().map(|e| e.stream.vlen).collect();
+        let peers = working(asked, &Vec::from_iter(vlens))?;
         let replayed =
             replay::replay(&entries, &peers, &known::known(), folder.path()).map_err(|e| e.to_string())?;
         for wrong in &replayed.wrong {
@@ -378,36 +383,21 @@ impl Distill {
 }
 
 impl Peers {
-    fn find(&self) -> Result<Vec<Peer>, String> {
-        let mut peers = Vec::new();
-        if !self.alone {
-            for path in [&self.spike, &self.qemu].into_iter().flatten() {
-                if !path.exists() {
-                    return Err(format!("{}: there is no such file", path.display()));
-                }
-            }
-            let limit = Duration::from_secs(self.limit);
-            let spike = self.spike.clone().or_else(|| on_path("spike"));
-            let qemu = self.qemu.clone().or_else(|| on_path("qemu-riscv64"));
-            peers.extend(spike.map(|path| Peer { limit, ..Peer::spike(&path) }));
-            peers.extend(qemu.map(|path| Peer { limit, ..Peer::qemu(&path) }));
+    /// Who is named, and who is on the PATH.
+    fn find(&self) -> Vec<Asked> {
+        if self.alone {
+            return Vec::new();
         }
-        Ok(peers)
+        let limit = Duration::from_secs(self.limit);
+        let all: [(&Option<PathBuf>, &str, fn(&Path) -> Peer); 2] =
+            [(&self.spike, "spike", Peer::spike), (&self.qemu, "qemu-riscv64", Peer::qemu)];
+        let mut asked = Vec::new();
+        for (path, usual, peer) in all {
+            let found = path.clone().or_else(|| on_path(usual));
+            asked.extend(found.map(|p| Asked { peer: Peer { limit, ..peer(&p) }, named: path.is_some() }));
+        }
+        asked
     }
-
-    fn named(&self) -> Vec<Peer> {
-        let spike = self.spike.iter().map(|path| Peer::spike(path));
-        spike.chain(self.qemu.iter().map(|path| Peer::qemu(path))).collect()
-    }
-}
-
-/// Finds out what kind of peers they are; also whether they start at all.
-fn probe(peers: &mut [Peer], vlen: u32) -> Result<(), String> {
-    let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
-    for peer in peers {
-        peer.probe(vlen, folder.path()).map_err(|e| e.to_string())?;
-    }
-    Ok(())
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {

@@ -37,6 +37,7 @@ pub mod layout;
 pub mod minimise;
 pub mod mutate;
 pub mod peers;
+pub mod probe;
 pub mod replay;
 pub mod report;
 pub mod runtime;

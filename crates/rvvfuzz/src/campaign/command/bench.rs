@@ -4,6 +4,7 @@ use super::{Done, exit};
 use crate::campaign::batch::{self, Case};
 use crate::campaign::compiler::{Compiler, Family};
 use crate::campaign::config::{CompilerSettings, EmulatorSettings, Settings};
+use crate::campaign::probe::{Named, try_testbeds};
 use crate::campaign::testbed::{Build, Run};
 use crate::campaign::work::{Campaign, operations};
 use clap::Args;
@@ -16,7 +17,8 @@ use std::process::ExitCode;
 /// them by the same compilers at the same levels without libc, run and judge them. Batches are run as a campaign runs them, in
 /// every set-up of rvvsim; programs one by one on QEMU, once in one set-up, and once in every set-up that QEMU has of those.
 /// CPU time is that of this process and its children. It ends with 0 if batches are at least 10 times as fast as programs one
-/// by one in one set-up, else with 1.
+/// by one in one set-up, with 1 if they are not, and with 2 if it could not run: also if a compiler, a level or QEMU is not
+/// there or fails a first program.
 #[derive(Args, Debug)]
 pub struct Command {
     /// Programs in a batch
@@ -71,6 +73,9 @@ impl Command {
         let mut settings = Settings { seed: self.seed, levels: self.levels.clone(), ..Settings::default() };
         settings.schedules.truncate(1);
         settings.compilers = compilers.iter().map(CompilerSettings::from).collect();
+        settings.emulators.push(qemu.clone());
+        try_testbeds(&settings.testbeds()?, &Named::all(&settings), &settings.limits())?;
+        settings.emulators.pop();
         let campaign = Campaign::new(&settings)?;
         let runs = &campaign.testbeds.runs;
         let on_qemu: Vec<Run> = runs

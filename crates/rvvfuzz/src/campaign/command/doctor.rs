@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 /// What there is to test with, and what would add more.
 #[derive(Args, Debug)]
+#[command(after_help = "It ends with 0, or with 2 if what was named is not there or fails a first program.")]
 pub struct Command {
     #[command(flatten)]
     testbeds: TestbedArgs,
@@ -27,9 +28,9 @@ impl Command {
     fn look(&self) -> Done {
         let mut notes = Vec::new();
         let mut settings = Settings::default();
-        self.testbeds.apply(&mut settings, &mut |note| notes.push(note))?;
+        let named = self.testbeds.apply(&mut settings, &mut |note| notes.push(note))?;
         let mut testbeds = settings.testbeds()?;
-        drop_failing_runs(&mut testbeds, &mut |note| notes.push(note));
+        drop_failing_runs(&mut testbeds, &named, &settings.limits(), &mut |note| notes.push(note))?;
         outln!("Compilers");
         for c in &settings.compilers {
             let more = match (c.family.as_str(), &c.linker) {

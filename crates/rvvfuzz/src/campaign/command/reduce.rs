@@ -2,11 +2,11 @@
 
 use super::replay::{print_verdict, read};
 use super::run::stop_flag;
-use super::testbed_args::TestbedArgs;
+use super::testbed_args::{TestbedArgs, still_there};
 use super::{Done, duration, exit, write_file};
 use crate::campaign::batch::{Case, run_all};
 use crate::campaign::config::Settings;
-use crate::campaign::probe::drop_failing_runs;
+use crate::campaign::probe::{Named, drop_failing_runs, try_testbeds};
 use crate::campaign::reducer::Reducer;
 use crate::campaign::run::Reduce;
 use crate::campaign::store::{Reduction, Store};
@@ -33,7 +33,8 @@ Examples:
   rvvfuzz reduce bug.ir --compilers clang-22 --levels -O2 --time 10m
   rvvfuzz reduce 7 --store campaign.db         verdict 7, again, into the store and verdict-7.*
 
-It ends with 1 if something was reduced, 0 if nothing is wrong with the program, 2 if it could not run.")]
+It ends with 1 if something was reduced, 0 if nothing is wrong with the program, 2 if it could not run: also if what was
+named is not there, fails a first program, or stops working.")]
 pub struct Command {
     /// A program, as `rvvfuzz show --ir` writes it, or the number of a verdict
     #[arg(value_name = "FILE|ID")]
@@ -74,14 +75,17 @@ impl Command {
     fn file(&self, path: &Path) -> Done {
         let program = read(path)?;
         let mut settings = Settings::default();
-        self.testbeds.apply(&mut settings, &mut |note| errln!("{note}"))?;
+        let named = self.testbeds.apply(&mut settings, &mut |note| errln!("{note}"))?;
         let mut testbeds = settings.testbeds()?;
-        drop_failing_runs(&mut testbeds, &mut |note| errln!("{note}"));
+        drop_failing_runs(&mut testbeds, &named, &settings.limits(), &mut |note| errln!("{note}"))?;
         let case = work::case(&testbeds, 0, program).map_err(|e| format!("{}: {e}", path.display()))?;
         errln!("running it on {} testbeds", testbeds.len());
-        let (table, _) = run_all(&testbeds, std::slice::from_ref(&case), &settings.limits());
+        let (table, broken) = run_all(&testbeds, std::slice::from_ref(&case), &settings.limits());
         let verdicts = vote(&testbeds, &table[0]);
         if verdicts.is_empty() {
+            if let Some(b) = broken.first() {
+                return Err(format!("{} stopped working: {}", b.testbed, b.why.trim()));
+            }
             outln!("Nothing is wrong.");
             return Ok(true);
         }
@@ -110,6 +114,8 @@ impl Command {
         let ir = ir.ok_or_else(|| format!("the program of verdict {id} was not kept"))?;
         let program = ir.parse().map_err(|e: rvv_ir::ParseError| e.to_string())?;
         let testbeds = settings.testbeds()?;
+        still_there(&settings)?;
+        try_testbeds(&testbeds, &Named::stored(&settings), &settings.limits())?;
         let case = work::case(&testbeds, stored.program, program)?;
         let reducer = self.reducer(&settings, &testbeds);
         print_verdict(&verdict);

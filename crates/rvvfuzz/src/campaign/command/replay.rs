@@ -22,7 +22,8 @@ Examples:
   rvvfuzz replay bug.ir
   rvvfuzz replay bug.ir --compilers clang-21,clang-22 --levels -O0,-O1,-O2,-O3,-Os
 
-It ends with 0 if it passes everywhere, 1 if it does not, 2 if a file is no program or nothing could run.")]
+It ends with 0 if it passes everywhere, 1 if it does not, 2 if a file is no program, or what was named is not there,
+fails a first program, or stops working.")]
 pub struct Command {
     /// Programs, as `rvvfuzz show --ir` writes them
     #[arg(required = true)]
@@ -45,9 +46,9 @@ impl Command {
         let mut settings = Settings::default();
         // The files first: a mistake in one is told at once.
         let programs = self.files.iter().map(|f| read(f)).collect::<Result<Vec<Program>, String>>()?;
-        self.testbeds.apply(&mut settings, &mut |note| errln!("{note}"))?;
+        let named = self.testbeds.apply(&mut settings, &mut |note| errln!("{note}"))?;
         let mut testbeds = settings.testbeds()?;
-        drop_failing_runs(&mut testbeds, &mut |note| errln!("{note}"));
+        drop_failing_runs(&mut testbeds, &named, &settings.limits(), &mut |note| errln!("{note}"))?;
         let mut clean = true;
         for (file, program) in self.files.iter().zip(programs) {
             let case = work::case(&testbeds, 0, program).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -91,11 +92,14 @@ fn one(testbeds: &Testbeds, case: &Case, settings: &Settings) -> Done {
     if outcomes.iter().all(Option::is_none) {
         return Err("no testbed could run it".to_string());
     }
-    let clean = verdicts.is_empty();
-    if clean {
-        outln!("Nothing is wrong.");
+    match (verdicts.is_empty(), broken.first()) {
+        (true, Some(b)) => Err(format!("{} stopped working, so that not all was judged", b.testbed)),
+        (true, None) => {
+            outln!("Nothing is wrong.");
+            Ok(true)
+        }
+        (false, _) => Ok(false),
     }
-    Ok(clean)
 }
 
 /// A verdict in a line.

@@ -6,6 +6,7 @@ use crate::campaign::compiler::crash_site;
 use crate::campaign::config::Settings;
 use crate::campaign::live::{self, LiveLine};
 use crate::campaign::outcome::Kind;
+use crate::campaign::probe::Named;
 use crate::campaign::reducer::Reducer;
 use crate::campaign::run::{self, Event, Options, Progress, Reduce};
 use crate::campaign::store::{Store, StoreError};
@@ -33,7 +34,10 @@ Examples:
   rvvfuzz run --intrinsics 'vfw*_rm' --policy rounding
 
 Ctrl-C finishes the batches at work and saves; a second one ends at once. Either way --resume goes on.
-It ends with 0 if nothing is wrong, 1 if there are verdicts, 2 if it could not run.")]
+\
+It ends with 0 if nothing is wrong, 1 if there are verdicts, 2 if it could not run: a compiler, an emulator, a level
+or a policy was named that is not there or fails a first program, a testbed stopped working, or the store cannot be
+written. In a closed pipe it ends silently, with 141.")]
 pub struct Command {
     /// Begin batches for this long: 90, 90s, 5m, 2h [default: 1m, if no --count is given]
     #[arg(long, value_parser = duration)]
@@ -143,9 +147,6 @@ impl Command {
         let reducer: Option<&dyn Reduce> = if self.no_reduce { None } else { Some(&reducer) };
         let options = Options { jobs: self.jobs, time, count: self.count, batch: settings.batch, reducer };
         outln!("{}", heading(&settings, &campaign, store.path()));
-        for (testbed, why) in campaign.check_runs() {
-            line.say(&format!("{testbed} does not work: {why}"));
-        }
         let stop = stop_flag();
         let result = run::run(&campaign, &mut store, &options, &stop, |event| match event {
             Event::Progress(progress) => line.show(progress),
@@ -166,12 +167,20 @@ impl Command {
         });
         line.end();
         let progress = result.map_err(|e| e.to_string())?;
-        outln!("{}", summary(&progress, &store)?);
+        let stopped = campaign.stopped();
+        outln!("{}", summary(&progress, &store, &stopped)?);
         if let Some(report) = &self.report {
             super::report::write_html(&store, report)?;
             outln!("The report is {}.", report.display());
         }
-        Ok(progress.verdicts == 0)
+        match stopped.first() {
+            Some(_) if progress.verdicts == 0 => Err(format!(
+                "{} stopped working on the way (`rvvfuzz show --store {}` says why), so that not all was judged",
+                stopped.join(", "),
+                store.path().display()
+            )),
+            _ => Ok(progress.verdicts == 0),
+        }
     }
 
     fn open(&self, line: &mut LiveLine) -> Result<(Store, Settings, Campaign), String> {
@@ -188,10 +197,13 @@ impl Command {
         }
         let mut settings = Settings::default();
         self.programs.apply(&mut settings);
-        self.testbeds.apply(&mut settings, &mut |note| line.say(&note))?;
+        let named = self.testbeds.apply(&mut settings, &mut |note| line.say(&note))?;
         let campaign = Campaign::new(&settings)?;
+        // Before there is a store: a campaign that cannot be run leaves nothing behind.
+        let left_out = check(&campaign, &named, line)?;
         let names: Vec<String> = (0..campaign.testbeds.len()).map(|t| campaign.testbeds.name(t)).collect();
-        let store = Store::create(&self.store, &settings, &names).map_err(|e| e.to_string())?;
+        let mut store = Store::create(&self.store, &settings, &names).map_err(|e| e.to_string())?;
+        store.save_broken(&left_out).map_err(|e| e.to_string())?;
         Ok((store, settings, campaign))
     }
 
@@ -199,11 +211,12 @@ impl Command {
     fn go_on(&self, stored: &Settings, line: &mut LiveLine) -> Result<Campaign, String> {
         let mut asked = stored.clone();
         self.programs.apply(&mut asked);
-        if self.testbeds.is_empty() {
+        let named = if self.testbeds.is_empty() {
             still_there(stored)?;
+            Named::stored(stored)
         } else {
-            self.testbeds.apply(&mut asked, &mut |note| line.say(&note))?;
-        }
+            self.testbeds.apply(&mut asked, &mut |note| line.say(&note))?
+        };
         if let Some((field, was, is)) = stored.differences(&asked).first() {
             return Err(format!(
                 "the campaign in {} was begun with other options: `{field}` is {was} there and {is} here; leave the \
@@ -211,8 +224,19 @@ impl Command {
                 self.store.display()
             ));
         }
-        Campaign::new(stored)
+        let campaign = Campaign::new(stored)?;
+        check(&campaign, &named, line)?;
+        Ok(campaign)
     }
+}
+
+/// Tries the testbeds; says and returns what the campaign goes without.
+fn check(campaign: &Campaign, named: &Named, line: &mut LiveLine) -> Result<Vec<(String, String)>, String> {
+    let left_out = campaign.check(named)?;
+    for (testbed, why) in &left_out {
+        line.say(&format!("{testbed} does not work: {why}"));
+    }
+    Ok(left_out)
 }
 
 /// Ctrl-C: the first finishes what was begun, the second ends at once.
@@ -253,7 +277,7 @@ fn heading(settings: &Settings, campaign: &Campaign, store: &std::path::Path) ->
     )
 }
 
-fn summary(p: &Progress, store: &Store) -> Result<String, String> {
+fn summary(p: &Progress, store: &Store, stopped: &[String]) -> Result<String, String> {
     let mut text = format!(
         "{} programs and {} checks in {} ({:.1} programs/s, {:.0} checks/s); {} of {} calls covered ({:.1} %)",
         p.programs,
@@ -272,10 +296,14 @@ fn summary(p: &Progress, store: &Store) -> Result<String, String> {
     if bugs.iter().any(|b| b.shown.culprit_kind == "oracle") {
         text += "\nTHE ORACLE IS SUSPECT: every testbed agrees against it.";
     }
+    for testbed in stopped {
+        text += &format!("\n{testbed} stopped working.");
+    }
     text += &match p.verdicts {
         0 if p.total == 0 => {
             "\nNo batch was finished: give it more --time, or make batches smaller with --batch.".to_string()
         }
+        0 if !stopped.is_empty() => "\nNothing else is wrong.".to_string(),
         0 => "\nNothing is wrong.".to_string(),
         n => format!("\n{n} verdicts: `rvvfuzz show --store {}` lists them.", store.path().display()),
     };

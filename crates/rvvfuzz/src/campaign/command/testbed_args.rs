@@ -2,6 +2,7 @@
 
 use crate::campaign::compiler::{Compiler, on_path};
 use crate::campaign::config::{CompilerSettings, EmulatorSettings, Settings, setups};
+use crate::campaign::probe::Named;
 use crate::campaign::testbeds_file::TestbedsFile;
 use clap::Args;
 use std::path::PathBuf;
@@ -40,10 +41,14 @@ impl TestbedArgs {
             && vlen.is_none()
     }
 
-    /// Puts the testbeds into the settings. What is left out, and why, is told by `note`.
-    pub fn apply(&self, settings: &mut Settings, note: &mut dyn FnMut(String)) -> Result<(), String> {
+    /// Puts the testbeds into the settings. What was found and is left out, and why, is told by `note`. Returns what was
+    /// asked for by name: it must be there, and a first program must run on it.
+    pub fn apply(&self, settings: &mut Settings, note: &mut dyn FnMut(String)) -> Result<Named, String> {
         let file = self.testbeds.as_deref().map(TestbedsFile::read).transpose()?;
         let file = file.unwrap_or_default();
+        let mut named = Named::default();
+        // All that is missing is told at once.
+        let mut missing = Vec::new();
         settings.compilers.clear();
         settings.emulators.clear();
         if file.builtin.unwrap_or(true) {
@@ -53,19 +58,25 @@ impl TestbedArgs {
         let limits = settings.limits();
         for entry in &file.compiler {
             match entry.find(&limits) {
-                Ok(found) => settings.compilers.push(found),
+                Ok(found) => {
+                    named.compilers.push(found.name.clone());
+                    settings.compilers.push(found);
+                }
                 Err(why) => {
                     let name = entry.name.as_deref().unwrap_or(&entry.command);
-                    note(format!("compiler `{name}` is left out: {why}"));
+                    missing.push(format!("compiler `{name}` of testbeds.toml: {why}"));
                 }
             }
         }
         match &self.compilers {
             Some(names) => {
-                for name in names.iter().filter(|n| !["none", "direct", ""].contains(&n.as_str())) {
+                for name in names.iter().filter(|n| !["none", "direct"].contains(&n.as_str())) {
                     match Compiler::find(name) {
-                        Ok(found) => settings.compilers.push(CompilerSettings::from(&found)),
-                        Err(why) => note(format!("compiler `{name}` is left out: {why}")),
+                        Ok(found) => {
+                            named.compilers.push(found.name.clone());
+                            settings.compilers.push(CompilerSettings::from(&found));
+                        }
+                        Err(why) => missing.push(format!("compiler `{name}`: {why}")),
                     }
                 }
             }
@@ -79,7 +90,13 @@ impl TestbedArgs {
         }
         match self.qemu.as_deref() {
             Some("none") => {}
-            Some(name) => settings.emulators.push(EmulatorSettings::qemu(name)?),
+            Some(name) => match EmulatorSettings::qemu(name) {
+                Ok(qemu) => {
+                    named.emulators.push(qemu.name.clone());
+                    settings.emulators.push(qemu);
+                }
+                Err(why) => missing.push(format!("QEMU: {why}")),
+            },
             None if !self.builtin && on_path("qemu-riscv64").is_some() => {
                 match EmulatorSettings::qemu("qemu-riscv64") {
                     Ok(qemu) => settings.emulators.push(qemu),
@@ -88,14 +105,23 @@ impl TestbedArgs {
             }
             None => {}
         }
+        named.emulators.extend(file.emulator.iter().map(|e| e.name.clone()));
         settings.emulators.extend(file.emulator.iter().map(EmulatorSettings::from));
         if let Some(levels) = self.levels.clone().or(file.levels) {
             settings.levels = levels;
+            named.levels = true;
         }
         if let Some(vlens) = self.vlen.clone().or(file.vlens) {
             settings.setups = setups(&vlens);
         }
-        same_names(settings)
+        same_names(settings)?;
+        if missing.is_empty() {
+            return Ok(named);
+        }
+        missing.push(
+            "nothing was run: name what is there; `rvvfuzz doctor` lists it, and what would add more".into(),
+        );
+        Err(missing.join("\n"))
     }
 }
 

@@ -279,8 +279,14 @@ impl StyleOptions {
     /// What programs are like.
     ///
     /// # Errors
-    /// A sentence on what is wrong with the file of weights.
+    /// A sentence on what is wrong with a pattern or the file of weights.
     pub fn settings(&self, vlens: Vec<u32>, vl: VlChoice) -> Result<Settings, String> {
+        if let Some(pattern) = self.selection().idle_pattern() {
+            return Err(format!(
+                "no intrinsic is called `{pattern}`; patterns are of explicit names without `__riscv_`, with * and ?: \
+                 'vfw*_rm'"
+            ));
+        }
         let mut weights = Weights::default();
         for name in &self.policy {
             weights.apply(name);
