@@ -22,7 +22,7 @@ fn streams(lab: &mut Lab, count: usize, seed: u64) -> Vec<(Stream, Ran)> {
         let made = match all.len() {
             n if n % 2 == 1 => {
                 let (a, b) = (all[n / 2].0.clone(), all[n - 1].0.clone());
-                mutate(lab, &a, &b, &mut rng, &options, &chooser, &mut watch)
+                mutate(lab, &a, &b, &mut rng, &options, &chooser, &mut watch).1
             }
             _ => stream(lab, &mut rng, &options, &chooser, &mut watch),
         };

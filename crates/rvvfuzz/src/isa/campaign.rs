@@ -5,9 +5,10 @@ use super::coverage::{Coverage, Watch};
 use super::generate::{self, Chooser};
 use super::inprocess::{Lab, Ran};
 use super::jury::{JuryError, Verdict, judge, judge_pack};
+use super::kept::Kept;
 use super::known::{Known, without_known};
 use super::minimise::minimise;
-use super::mutate::mutate;
+use super::mutate::{Made, Mutator, mutate};
 use super::peers::Peer;
 use super::report::{check_itself, expecting, report};
 use super::runtime::{self, Dress};
@@ -65,7 +66,9 @@ pub struct State {
     /// What was exercised.
     pub coverage: Coverage,
     /// Streams that added coverage.
-    pub corpus: Vec<Stream>,
+    pub corpus: Kept,
+    /// What each way to make a stream brought, in the order of [`Mutator::ALL`].
+    pub mutators: [Made; Mutator::ALL.len()],
     /// Streams that ran.
     pub streams: u64,
     /// Instructions that ran.
@@ -102,8 +105,6 @@ pub enum CampaignError {
     Jury(#[from] JuryError),
 }
 
-/// Streams that are kept to be mutated; more bring little.
-const MOST_KEPT: usize = 20_000;
 /// Disagreements that are made small; a peer that is wrong everywhere would take for ever.
 const MOST_MINIMISED: usize = 60;
 
@@ -160,7 +161,7 @@ pub fn run(
 fn save(options: &Options, state: &State) -> Result<(), CampaignError> {
     let mut labs: BTreeMap<u32, Lab> = BTreeMap::new();
     let mut entries = Vec::new();
-    for (i, stream) in state.corpus.iter().enumerate() {
+    for (i, stream) in state.corpus.streams().iter().enumerate() {
         let lab = labs.entry(stream.vlen).or_insert_with(|| Lab::new(stream.vlen));
         if let Ok(ran) = lab.run(stream, 0, &mut Watch::default()) {
             entries.push(expecting(&format!("{}-{i}", stream.vlen), stream, &ran.kept));
@@ -263,7 +264,7 @@ impl Campaign<'_> {
             if lab.run(stream, 0, &mut watch).is_ok() {
                 let mut state = self.lock();
                 state.coverage.add(&watch);
-                state.corpus.push(stream.clone());
+                state.corpus.add(stream.clone(), &watch.keys);
             }
         }
     }
@@ -275,23 +276,33 @@ impl Campaign<'_> {
         let mut watch = Watch::default();
         while batch.len() < size && !self.stop.load(Ordering::Relaxed) {
             let parents = self.parents(lab.vlen(), rng);
-            let made = match &parents {
+            let (used, made) = match &parents {
                 Some((a, b)) => mutate(lab, a, b, rng, &options.streams, chooser, &mut watch),
-                None => generate::stream(lab, rng, &options.streams, chooser, &mut watch),
+                None => {
+                    let made = generate::stream(lab, rng, &options.streams, chooser, &mut watch);
+                    (vec![Mutator::Generate], made)
+                }
             };
+            let mut state = self.lock();
+            let state = &mut *state;
+            let new = made.is_ok() && state.coverage.add(&watch);
+            for mutator in used {
+                let of = &mut state.mutators[mutator as usize];
+                of.tried += 1;
+                of.valid += u64::from(made.is_ok());
+                of.new += u64::from(new);
+            }
             // What cannot be compared is thrown away: another will do.
             let Ok((stream, ran)) = made else { continue };
-            let mut state = self.lock();
             state.streams += 1;
             state.instructions += ran.executed;
             state.vector += ran.vector;
-            if state.coverage.add(&watch) && state.corpus.len() < MOST_KEPT {
-                state.corpus.push(stream.clone());
+            if new {
+                state.corpus.add(stream.clone(), &watch.keys);
             }
             if state.all_reached.is_none() && state.coverage.reached() == Op::COUNT {
                 state.all_reached = Some(self.begin.elapsed());
             }
-            drop(state);
             batch.push((stream, ran));
         }
         batch
@@ -304,7 +315,7 @@ impl Campaign<'_> {
         }
         let state = self.lock();
         let mut pick = || {
-            let all = &state.corpus;
+            let all = state.corpus.streams();
             let at = rng.random_range(0..all.len().max(1));
             all.iter().cycle().skip(at).take(all.len()).find(|s| s.vlen == vlen).cloned()
         };

@@ -6,12 +6,14 @@ use super::corpus;
 use super::coverage_report;
 use super::generate;
 use super::known;
+use super::mutate::{Made, Mutator};
 use super::peers::{Kind, Peer};
 use super::probe::{Asked, working};
 use super::replay;
 use clap::{Args, Subcommand};
 use rvv_cli::{err, errln, out, outln};
 use rvv_isa::Op;
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -210,8 +212,15 @@ impl Campaign {
 }
 
 fn write_coverage(out: &Path, state: &State) -> Result<(), String> {
-    let json =
-        serde_json::to_string_pretty(&coverage_report::json(&state.coverage)).map_err(|e| e.to_string())?;
+    let mut json = coverage_report::json(&state.coverage);
+    let made = |(m, made): (&Mutator, &Made)| {
+        let counts = json!({ "tried": made.tried, "valid": made.valid, "new": made.new });
+        (m.name().to_string(), counts)
+    };
+    json["mutators"] =
+        Mutator::ALL.iter().zip(&state.mutators).map(made).collect::<serde_json::Map<_, _>>().into();
+    json["evicted"] = state.corpus.evicted().into();
+    let json = serde_json::to_string_pretty(&json).map_err(|e| e.to_string())?;
     let files = [
         ("coverage.txt", coverage_report::text(&state.coverage)),
         ("coverage.json", json),
@@ -221,6 +230,18 @@ fn write_coverage(out: &Path, state: &State) -> Result<(), String> {
         corpus::write_whole(&out.join(name), text.as_bytes()).map_err(|e| e.to_string())?;
     }
     Ok(())
+}
+
+/// What each way to make a stream brought, of those that were tried.
+fn mutators(state: &State) -> String {
+    let mut out = format!("{:<10} {:>9} {:>9} {:>9}\n", "mutator", "tried", "valid", "new");
+    for (mutator, made) in Mutator::ALL.iter().zip(&state.mutators).filter(|(_, made)| made.tried > 0) {
+        out += &format!("{:<10} {:>9} {:>9} {:>9}\n", mutator.name(), made.tried, made.valid, made.new);
+    }
+    if state.corpus.evicted() > 0 {
+        out += &format!("{} streams gave way to others that add more\n", state.corpus.evicted());
+    }
+    out
 }
 
 /// What a campaign came to.
@@ -239,8 +260,9 @@ fn summary(state: &State, time: Duration) -> String {
         Op::COUNT,
         state.all_reached.map_or(String::new(), |t| format!(", all after {:.1} s", t.as_secs_f64())),
         state.coverage.keys.len(),
-        state.corpus.len()
+        state.corpus.streams().len()
     );
+    out += &mutators(state);
     let missing = state.coverage.counts.missing();
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|op| op.name()).collect();

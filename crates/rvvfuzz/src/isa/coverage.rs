@@ -8,7 +8,7 @@ use rvvsim::{Hart, Trap};
 /// An instruction with the circumstances of one execution, packed: SEW, LMUL, masked or not, class of `vl` and of
 /// `vstart`, cause of the trap, saturated or not, classes of two floating-point operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Key(u64);
+pub struct Key(pub(super) u64);
 
 /// Where the parts of a [`Key`] are.
 const SEW: u32 = 10;

@@ -32,6 +32,7 @@ pub mod generate;
 pub mod init;
 pub mod inprocess;
 pub mod jury;
+pub mod kept;
 pub mod known;
 pub mod layout;
 pub mod minimise;

@@ -20,10 +20,77 @@ enum Piece {
     New(Op),
 }
 
-/// A changed stream, with what it did. Steps that have become impossible are left out.
-///
-/// # Errors
-/// What makes it useless; another change will do.
+/// A way to make a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mutator {
+    /// From nothing.
+    Generate,
+    /// Another instruction of the same operands.
+    Sibling,
+    /// Another operand.
+    Operand,
+    /// One more step.
+    Insert,
+    /// One step less.
+    Remove,
+    /// Two steps change places.
+    Swap,
+    /// A step once more.
+    Copy,
+    /// The head of one stream, the tail of another.
+    Splice,
+    /// Another step.
+    Replace,
+    /// Another initial state.
+    Reseed,
+}
+
+impl Mutator {
+    /// All of them.
+    pub const ALL: [Mutator; 10] = [
+        Mutator::Generate,
+        Mutator::Sibling,
+        Mutator::Operand,
+        Mutator::Insert,
+        Mutator::Remove,
+        Mutator::Swap,
+        Mutator::Copy,
+        Mutator::Splice,
+        Mutator::Replace,
+        Mutator::Reseed,
+    ];
+
+    /// In a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Mutator::Generate => "generate",
+            Mutator::Sibling => "sibling",
+            Mutator::Operand => "operand",
+            Mutator::Insert => "insert",
+            Mutator::Remove => "remove",
+            Mutator::Swap => "swap",
+            Mutator::Copy => "copy",
+            Mutator::Splice => "splice",
+            Mutator::Replace => "replace",
+            Mutator::Reseed => "reseed",
+        }
+    }
+}
+
+/// What a mutator brought. A stream that several have changed counts for each of them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Made {
+    /// Streams made.
+    pub tried: u64,
+    /// Those that can be compared.
+    pub valid: u64,
+    /// Those that added coverage.
+    pub new: u64,
+}
+
+/// A changed stream, with what it did, or what makes it useless: then another change will do. Also what changed it. Steps
+/// that have become impossible are left out.
 pub fn mutate(
     lab: &mut Lab,
     parent: &Stream,
@@ -32,12 +99,27 @@ pub fn mutate(
     options: &Options,
     chooser: &Chooser,
     watch: &mut Watch,
-) -> Result<(Stream, Ran), Violation> {
+) -> (Vec<Mutator>, Result<(Stream, Ran), Violation>) {
+    let mut used = Vec::new();
     let mut init = parent.init;
     let mut pieces: Vec<Piece> = parent.steps.iter().cloned().map(Piece::Keep).collect();
     for _ in 0..rng.random_range(1..4) {
-        change(&mut pieces, &mut init, other, rng, options, chooser);
+        let mutator = change(&mut pieces, &mut init, other, rng, options, chooser);
+        used.extend(mutator.filter(|m| !used.contains(m)));
     }
+    (used, rebuild(lab, parent, init, pieces, rng, options, watch))
+}
+
+/// A stream of these pieces.
+fn rebuild(
+    lab: &mut Lab,
+    parent: &Stream,
+    init: Init,
+    pieces: Vec<Piece>,
+    rng: &mut ChaCha8Rng,
+    options: &Options,
+    watch: &mut Watch,
+) -> Result<(Stream, Ran), Violation> {
     let mut builder = Builder::new(lab, init);
     for piece in pieces {
         if builder.len() >= 2 * options.length {
@@ -58,6 +140,7 @@ pub fn mutate(
     generate::finish(lab, jumping, straight, watch)
 }
 
+/// Changes something; what did, if anything.
 fn change(
     pieces: &mut Vec<Piece>,
     init: &mut Init,
@@ -65,45 +148,55 @@ fn change(
     rng: &mut ChaCha8Rng,
     options: &Options,
     chooser: &Chooser,
-) {
+) -> Option<Mutator> {
     if pieces.is_empty() {
         pieces.push(Piece::New(chooser.choose(options, rng)));
-        return;
+        return Some(Mutator::Insert);
     }
     let i = rng.random_range(0..pieces.len());
     match rng.random_range(0..10) {
         0 | 1 => {
-            if let Some(piece) = sibling(&pieces[i], rng) {
-                pieces[i] = piece;
-            }
+            pieces[i] = sibling(&pieces[i], rng)?;
+            Some(Mutator::Sibling)
         }
         2 | 3 => {
-            if let Some(piece) = operand(&pieces[i], rng) {
-                pieces[i] = piece;
-            }
+            pieces[i] = operand(&pieces[i], rng)?;
+            Some(Mutator::Operand)
         }
-        4 => pieces.insert(i, Piece::New(chooser.choose(options, rng))),
+        4 => {
+            pieces.insert(i, Piece::New(chooser.choose(options, rng)));
+            Some(Mutator::Insert)
+        }
         5 => {
             pieces.remove(i);
+            Some(Mutator::Remove)
         }
         6 => {
             let j = rng.random_range(0..pieces.len());
             pieces.swap(i, j);
+            Some(Mutator::Swap)
         }
         7 => {
-            if let Piece::Keep(step) = &pieces[i] {
-                let copy = step.clone();
-                pieces.insert(rng.random_range(0..=i), Piece::Keep(copy));
-            }
+            let Piece::Keep(step) = &pieces[i] else { return None };
+            let copy = step.clone();
+            pieces.insert(rng.random_range(0..=i), Piece::Keep(copy));
+            Some(Mutator::Copy)
         }
         8 => {
             // The head of this one, the tail of the other.
             pieces.truncate(i);
             let from = rng.random_range(0..=other.steps.len());
             pieces.extend(other.steps[from..].iter().cloned().map(Piece::Keep));
+            Some(Mutator::Splice)
         }
-        _ if rng.random() => pieces[i] = Piece::New(chooser.choose(options, rng)),
-        _ => *init = Init::new(rng.random()),
+        _ if rng.random() => {
+            pieces[i] = Piece::New(chooser.choose(options, rng));
+            Some(Mutator::Replace)
+        }
+        _ => {
+            *init = Init::new(rng.random());
+            Some(Mutator::Reseed)
+        }
     }
 }
 
