@@ -4,6 +4,7 @@ use super::outcome::Kind;
 use super::store::{Store, StoreError};
 use super::vote::{Culprit, Verdict};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// A verdict as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,6 +44,21 @@ pub struct Bug {
     pub shown: StoredVerdict,
     /// All of them, by number.
     pub verdicts: Vec<i64>,
+}
+
+/// A program that did not pass on a testbed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The program's number.
+    pub program: u64,
+    /// The testbed's number.
+    pub testbed: usize,
+    /// What happened: [`Kind::name`].
+    pub symptom: &'static str,
+    /// What there is to say, in a line: [`headline`].
+    pub headline: String,
+    /// The bug that a verdict made of it, by its place among [`Store::bugs`].
+    pub bug: Option<usize>,
 }
 
 /// A finished batch.
@@ -116,13 +132,20 @@ impl StoredVerdict {
         })
     }
 
-    /// What there is to say, in a line: of a crash, where; else the first line.
+    /// See [`headline`].
     pub fn headline(&self) -> String {
-        if self.symptom == Kind::BuildCrash.name() {
-            return super::compiler::crash_site(&self.detail);
-        }
-        self.detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim().to_string()
+        headline(&self.symptom, &self.detail)
     }
+}
+
+/// What there is to say about an outcome, in a line: of a crash, where; else the first line. It is no longer than 200 characters.
+pub fn headline(symptom: &str, detail: &str) -> String {
+    let line = if symptom == Kind::BuildCrash.name() {
+        super::compiler::crash_site(detail)
+    } else {
+        detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim().to_string()
+    };
+    line.chars().take(200).collect()
 }
 
 impl Store {
@@ -182,6 +205,49 @@ impl Store {
     pub fn details(&self, number: u64) -> Result<Vec<(usize, String)>, StoreError> {
         let query = format!("select testbed, detail from details where program = {number} order by testbed");
         self.rows(&query, |r| Ok((r.get(0)?, r.get(1)?)))
+    }
+
+    /// Every outcome that is wrong, whatever the vote made of it: by testbed, then by program.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn failures(&self) -> Result<Vec<Failure>, StoreError> {
+        let places = self.bugs()?.into_iter().enumerate().map(|(at, bug)| (bug.signature, at));
+        let places: HashMap<String, usize> = places.collect();
+        let mut bug_of: HashMap<(u64, usize), usize> = HashMap::new();
+        for v in self.verdicts()? {
+            let bug = places.get(&v.bug());
+            bug_of
+                .extend(bug.into_iter().flat_map(|&b| v.testbeds.iter().map(move |&t| ((v.program, t), b))));
+        }
+        // Most programs have passed everywhere, or were not judged.
+        let query = "select number, outcomes from programs where outcomes glob '*[^-.u]*' order by number";
+        let rows = self.rows(query, |r| Ok((r.get::<_, u64>(0)?, r.get::<_, String>(1)?)))?;
+        let mut failures = Vec::new();
+        for (program, letters) in rows {
+            let details: HashMap<usize, String> = self.details(program)?.into_iter().collect();
+            // A testbed that says the same as the last one that did not pass has no row.
+            let mut last: Option<(Kind, &str)> = None;
+            for (testbed, letter) in letters.chars().enumerate() {
+                let Some(kind) = super::store::kind(letter).filter(|k| *k != Kind::Pass) else { continue };
+                let same = last.filter(|(before, _)| *before == kind).map_or("", |(_, detail)| detail);
+                let detail = details.get(&testbed).map_or(same, String::as_str);
+                last = Some((kind, detail));
+                if kind != Kind::Unsupported {
+                    let symptom = kind.name();
+                    let bug = bug_of.get(&(program, testbed)).copied();
+                    failures.push(Failure {
+                        program,
+                        testbed,
+                        symptom,
+                        headline: headline(symptom, detail),
+                        bug,
+                    });
+                }
+            }
+        }
+        failures.sort_by_key(|f| (f.testbed, f.program));
+        Ok(failures)
     }
 
     /// Verdicts by bug, the first found first.

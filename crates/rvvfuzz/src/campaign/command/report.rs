@@ -16,7 +16,8 @@ Examples:
   rvvfuzz report --store nightly.db --junit junit.xml --sarif bugs.sarif
   rvvfuzz report --json - | jq '.bugs[].signature'
 
-It can be called while the campaign runs. It ends with 0 if there are no verdicts, 1 if there are, 2 if it could not.")]
+It can be called while the campaign runs. It ends with 0 if there are no verdicts, 1 if there are, 2 if it could not:
+the store cannot be read, or a file cannot be written.")]
 pub struct Command {
     /// The campaign's file
     #[arg(long, default_value = "campaign.db", value_name = "FILE")]
@@ -27,10 +28,10 @@ pub struct Command {
     /// Everything, as JSON; - is the standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// A test case for each testbed, as JUnit XML
+    /// A suite for each testbed and a test case for each program that fails on it, as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// A result for each bug, as SARIF 2.1.0
+    /// A result for each bug, as SARIF 2.1.0; the bugs' programs go into a folder beside it, NAME.programs
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
 }
@@ -63,9 +64,31 @@ impl Command {
         write(&html, report::html::page)?;
         write(&self.json, report::formats::json)?;
         write(&self.junit, report::formats::junit)?;
-        write(&self.sarif, report::formats::sarif)?;
+        if let Some(path) = &self.sarif {
+            write_sarif(&report, path)?;
+        }
         Ok(report.bugs.is_empty())
     }
+}
+
+/// The bugs as SARIF, and beside it the files that they are located in.
+fn write_sarif(report: &Report, path: &Path) -> Result<(), String> {
+    if path == Path::new("-") {
+        return write_file(path, &report::formats::sarif(report, ""));
+    }
+    let stem = path.file_stem().map_or("bugs".into(), |s| s.to_string_lossy());
+    let folder = format!("{stem}.programs");
+    let files = report::formats::programs(report);
+    if !files.is_empty() {
+        let folder = path.with_file_name(&folder);
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        for (name, text) in &files {
+            write_file(&folder.join(name), text)?;
+        }
+    }
+    write_file(path, &report::formats::sarif(report, &format!("{folder}/")))?;
+    outln!("{}", path.display());
+    Ok(())
 }
 
 /// Leaves the page of a campaign.

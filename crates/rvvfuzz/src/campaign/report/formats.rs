@@ -13,68 +13,139 @@ pub fn json(report: &Report) -> String {
     text.unwrap_or_else(|e| json!({ "error": e.to_string() }).to_string()) + "\n"
 }
 
-/// A test case for each testbed, which fails once for each bug that shows on it; one for what no testbed has; and skipped ones
-/// for those that do not work.
+/// A suite for each testbed, with a test case for each program that fails on it, one for all that pass, or a skipped one if
+/// none was judged; and a suite for what no testbed has.
+///
+/// It is written by hand: a crate for it would not make this shorter.
 pub fn junit(report: &Report) -> String {
-    let ours = |bug: &&Bug| bug.shown.testbeds.is_empty();
-    let mut cases = String::new();
-    let mut failed = 0;
+    let mut suites = String::new();
     for (number, testbed) in report.testbeds.iter().enumerate() {
-        let bugs: Vec<&Bug> = report.bugs.iter().filter(|b| b.shown.testbeds.contains(&number)).collect();
-        failed += usize::from(!bugs.is_empty());
-        case(&mut cases, report, number, testbed, &bugs);
+        suite(&mut suites, report, number, testbed);
     }
-    let rest: Vec<&Bug> = report.bugs.iter().filter(ours).collect();
-    failed += usize::from(!rest.is_empty());
-    cases += "  <testcase classname=\"rvvfuzz\" name=\"programs and what they must print\" time=\"0\">\n";
-    rest.iter().for_each(|bug| failure(&mut cases, bug));
-    cases += "  </testcase>\n";
-    let skipped = cases.matches("<skipped").count();
+    let mut rest = Vec::new();
+    for bug in report.bugs.iter().filter(|b| b.shown.testbeds.is_empty()) {
+        let v = &bug.shown;
+        let name = format!("program {}", v.program);
+        rest.push(case(
+            "rvvfuzz",
+            &name,
+            0.0,
+            &failure(&v.symptom, &format!("{}: {}", bug.signature, v.headline())),
+        ));
+    }
+    let ours = rest.len();
+    if rest.is_empty() {
+        rest.push(case("rvvfuzz", "programs and what they must print", 0.0, ""));
+    }
+    let failures = report.failures.len() + ours;
+    let _ = writeln!(
+        suites,
+        " <testsuite name=\"rvvfuzz\" tests=\"{}\" failures=\"{ours}\" errors=\"0\" skipped=\"0\" time=\"0\">\n{} </testsuite>",
+        rest.len(),
+        rest.concat()
+    );
     format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n <testsuite name=\"rvvfuzz, seed {}\" tests=\"{}\" \
-         failures=\"{failed}\" errors=\"0\" skipped=\"{skipped}\" time=\"{:.3}\">\n{cases} </testsuite>\n</testsuites>\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rvvfuzz, seed {}\" tests=\"{}\" \
+         failures=\"{failures}\" errors=\"0\" time=\"{:.3}\">\n{suites}</testsuites>\n",
         report.settings.seed,
-        report.testbeds.len() + 1,
+        suites.matches("<testcase").count(),
         report.seconds
     )
 }
 
-fn case(out: &mut String, report: &Report, number: usize, testbed: &Testbed, bugs: &[&Bug]) {
+fn suite(out: &mut String, report: &Report, number: usize, testbed: &Testbed) {
     let (build, run) = testbed.name.split_once(" on ").unwrap_or((&testbed.name, ""));
     let place = number.checked_rem(report.runs.len()).zip(number.checked_div(report.runs.len()));
     let time = place
         .and_then(|(r, b)| report.times.iter().find(|t| t.0 == b && t.1 == Some(r)))
         .map_or(0.0, |t| t.2);
-    let _ = writeln!(
-        out,
-        "  <testcase classname=\"{}\" name=\"{}\" time=\"{time:.3}\">",
-        escape(build),
-        escape(run)
-    );
-    bugs.iter().for_each(|bug| failure(out, bug));
-    let judged = testbed.failures() + testbed.count(Kind::Pass);
-    if bugs.is_empty() && judged == 0 {
-        let why = report.broken.iter().find(|(name, _)| name == build || name == run);
-        let why = why.map_or("no program was judged on it", |(_, why)| why.as_str());
-        let _ = writeln!(out, "   <skipped message=\"{}\"/>", escape(why).replace('\n', " "));
+    // They are in the order of the testbeds.
+    let from = report.failures.partition_point(|f| f.testbed < number);
+    let to = report.failures.partition_point(|f| f.testbed <= number);
+    let mut cases: Vec<String> = Vec::new();
+    for f in &report.failures[from..to] {
+        let bug = f.bug.and_then(|b| report.bugs.get(b)).map(|b| format!(" ({})", b.signature));
+        let message = format!("{}{}", f.headline, bug.unwrap_or_default());
+        cases.push(case(
+            &testbed.name,
+            &format!("program {}", f.program),
+            0.0,
+            &failure(f.symptom, &message),
+        ));
     }
-    *out += "  </testcase>\n";
-}
-
-fn failure(out: &mut String, bug: &Bug) {
-    let v = &bug.shown;
-    let text = v.report_md.as_ref().unwrap_or(&v.detail);
+    let failed = cases.len();
+    let mut skipped = 0;
+    match testbed.count(Kind::Pass) {
+        0 if failed == 0 => {
+            skipped = 1;
+            let why = report.broken.iter().find(|(name, _)| name == build || name == run);
+            let why = why.map_or("no program was judged on it", |(_, why)| why.as_str());
+            let why = format!("   <skipped message=\"{}\"/>\n", attribute(why));
+            cases.push(case(&testbed.name, "programs", time, &why));
+        }
+        0 => {}
+        n => cases.push(case(&testbed.name, &format!("{n} programs that pass"), time, "")),
+    }
     let _ = writeln!(
         out,
-        "   <failure type=\"{}\" message=\"{}\">{}</failure>",
-        escape(&v.symptom),
-        escape(&bug.signature).replace('\n', " "),
-        escape(text)
+        " <testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"{skipped}\" time=\"{time:.3}\">\n{} \
+         </testsuite>",
+        escape(&testbed.name),
+        cases.len(),
+        cases.concat()
     );
 }
 
-/// A result for each bug.
-pub fn sarif(report: &Report) -> String {
+fn case(class: &str, name: &str, time: f64, inside: &str) -> String {
+    let (class, name) = (escape(class), escape(name));
+    format!("  <testcase classname=\"{class}\" name=\"{name}\" time=\"{time:.3}\">\n{inside}  </testcase>\n")
+}
+
+fn failure(symptom: &str, message: &str) -> String {
+    format!("   <failure type=\"{}\" message=\"{}\"/>\n", escape(symptom), attribute(message))
+}
+
+/// A text in one line, no longer than 300 characters.
+fn attribute(text: &str) -> String {
+    escape(&text.chars().take(300).collect::<String>()).replace('\n', " ")
+}
+
+/// The files of the bugs' programs: name and text. Those that are reduced are there in C, too.
+pub fn programs(report: &Report) -> Vec<(String, &str)> {
+    report.bugs.iter().flat_map(|bug| program_files(report, bug)).collect()
+}
+
+/// The program of a bug, for people first.
+fn program_files<'r>(report: &'r Report, bug: &'r Bug) -> Vec<(String, &'r str)> {
+    let v = &bug.shown;
+    let ir = v.reduced_ir.as_ref().or_else(|| report.programs_of_bugs.get(&v.program));
+    let file = |extension: &str, text: &'r String| (format!("verdict-{}.{extension}", v.id), text.as_str());
+    v.reduced_c.iter().map(|c| file("c", c)).chain(ir.map(|ir| file("ir", ir))).collect()
+}
+
+/// The lines of a program that are about vectors, from 1: its calls in C, its body as IR.
+fn region(text: &str) -> (usize, usize) {
+    let is_call = |line: &str| line.starts_with(' ') && line.contains("__riscv_v");
+    let calls: Vec<usize> =
+        text.lines().enumerate().filter(|(_, l)| is_call(l)).map(|(n, _)| n + 1).collect();
+    let main = text.lines().position(|l| l.starts_with("main")).map_or(1, |n| n + 1);
+    match (calls.first(), calls.last()) {
+        (Some(first), Some(last)) => (*first, *last),
+        _ => (main, text.lines().count().max(main)),
+    }
+}
+
+/// A path as a relative URI.
+fn uri(path: &str) -> String {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-._~/".contains(b);
+    path.bytes().map(|b| if plain(&b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
+
+/// A result for each bug. Its location is the file of its program, in `folder` as [`programs`] names it; the text is here as
+/// well, for where there are no files.
+///
+/// It is plain JSON: the types of a SARIF crate, generated from the whole schema, would be more to build than to save.
+pub fn sarif(report: &Report, folder: &str) -> String {
     let rule = |kind: &Kind| {
         json!({
             "id": rule_id(kind.name()),
@@ -83,22 +154,44 @@ pub fn sarif(report: &Report) -> String {
         })
     };
     let rules: Vec<Value> = Kind::ALL.iter().skip(1).filter(|k| **k != Kind::Unsupported).map(rule).collect();
+    let artifact = |(name, text): &(String, &str)| json!({ "location": { "uri": uri(&format!("{folder}{name}")) }, "contents": { "text": text } });
+    let files = programs(report);
+    let location = |(name, text): &(String, &str)| {
+        let (start, end) = region(text);
+        json!({
+            "artifactLocation": {
+                "uri": uri(&format!("{folder}{name}")),
+                "index": files.iter().position(|(file, _)| file == name),
+            },
+            "region": { "startLine": start, "endLine": end },
+        })
+    };
     let result = |bug: &Bug| {
         let v = &bug.shown;
         let testbeds: Vec<&str> =
             v.testbeds.iter().filter_map(|&t| report.testbeds.get(t)).map(|t| &*t.name).collect();
-        let text = v.report_md.clone().unwrap_or_else(|| {
-            format!("{}: {} on {} testbeds.\n{}", v.culprit, v.symptom, testbeds.len(), v.detail)
-        });
+        let text = format!("{}: {} on {} testbeds. {}", v.culprit, v.symptom, testbeds.len(), v.headline());
+        let mut message = json!({ "text": text });
+        if let Some(markdown) = &v.report_md {
+            message["markdown"] = markdown.as_str().into();
+        }
+        let mut place =
+            json!({ "logicalLocations": [{ "fullyQualifiedName": v.culprit, "kind": v.culprit_kind }] });
+        let own = program_files(report, bug);
+        if let Some(first) = own.first() {
+            place["physicalLocation"] = location(first);
+        }
+        let others: Vec<Value> =
+            own.iter().skip(1).map(|file| json!({ "physicalLocation": location(file) })).collect();
         json!({
             "ruleId": rule_id(&v.symptom),
             "level": "error",
-            "message": { "text": text },
-            "locations": [{ "logicalLocations": [{ "fullyQualifiedName": v.culprit, "kind": v.culprit_kind }] }],
+            "message": message,
+            "locations": [place],
+            "relatedLocations": others,
             "occurrenceCount": bug.verdicts.len(),
             "partialFingerprints": { "rvvfuzz/v1": bug.signature },
-            "properties": { "program": v.program, "verdict": v.id, "axes": v.axes, "testbeds": testbeds,
-                "ir": v.reduced_ir, "c": v.reduced_c },
+            "properties": { "program": v.program, "verdict": v.id, "axes": v.axes, "testbeds": testbeds },
         })
     };
     let notifications: Vec<Value> = report
@@ -112,6 +205,7 @@ pub fn sarif(report: &Report) -> String {
         "runs": [{
             "tool": { "driver": { "name": "rvvfuzz", "version": report.version, "rules": rules } },
             "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications }],
+            "artifacts": files.iter().map(artifact).collect::<Vec<_>>(),
             "results": report.bugs.iter().map(result).collect::<Vec<_>>(),
         }],
     });

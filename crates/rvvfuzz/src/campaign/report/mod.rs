@@ -6,7 +6,7 @@ mod plot;
 
 use super::config::Settings;
 use super::outcome::Kind;
-use super::query::{Bug, StoredBatch};
+use super::query::{Bug, Failure, StoredBatch};
 use super::store::{Store, StoreError};
 use super::work::Campaign;
 use rvv_intrinsics::{SECTIONS, by_name};
@@ -48,6 +48,11 @@ pub struct Report {
     pub broken: Vec<(String, String)>,
     /// What was found.
     pub bugs: Vec<Bug>,
+    /// Every wrong outcome of every testbed.
+    pub failures: Vec<Failure>,
+    /// The programs of the bugs that are not reduced, by number.
+    #[serde(skip)]
+    pub programs_of_bugs: BTreeMap<u64, String>,
 }
 
 /// A section of the intrinsics' lists.
@@ -113,9 +118,15 @@ impl Report {
             times: store.times()?,
             broken: store.broken()?,
             bugs: store.bugs()?,
+            failures: store.failures()?,
+            programs_of_bugs: BTreeMap::new(),
             batches,
             settings,
         };
+        for bug in report.bugs.iter().filter(|b| b.shown.reduced_ir.is_none()) {
+            let number = bug.shown.program;
+            report.programs_of_bugs.extend(store.program(number)?.map(|ir| (number, ir)));
+        }
         report.add_coverage(&store.coverage()?);
         Ok(report)
     }
