@@ -191,10 +191,17 @@ fn what_is_named_and_not_there_is_told_before_anything_runs() {
         (["--intrinsics", "vadd_vv_i32m1,vad_vv*"], "no intrinsic is called `vad_vv*`"),
         (["--testbeds", "no.toml"], "no.toml"),
         (["--vlen", "100"], "VLEN 100"),
+        (["--time", "18446744073709551615"], "at most a year"),
+        (["--build-time", "18446744073709551615h"], "at most a year"),
+        (["--jobs", "0"], "1..=1024"),
+        (["--jobs", "1000000"], "1..=1024"),
+        (["--build-memory", "18446744073709551615"], "64..="),
     ] {
         let always = ["run", "--compilers", "none", "--qemu", "none", "--count", "1"];
         refused(folder.path(), &[&always[..], &args].concat(), &[says]);
     }
+    let help = said(&run(folder.path(), &["--help"]));
+    assert!(help.contains("Exit codes") && help.contains("  141  "), "{help}");
 }
 
 #[test]

@@ -158,6 +158,27 @@ impl Settings {
         }
     }
 
+    /// Whether all numbers are within what the command line allows: settings are read from files, too.
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check(&self) -> Result<(), String> {
+        for (name, value, most) in [
+            ("ops", self.ops as u64, 1000),
+            ("len", self.len as u64, 10_000),
+            ("batch", self.batch, 2000),
+            ("build_seconds", self.build_seconds, 366 * 24 * 3600),
+            ("build_memory", self.build_memory, 1 << 20),
+            ("setups", self.setups.len() as u64, 1000),
+            ("levels", self.levels.len() as u64, 1000),
+        ] {
+            if !(1..=most).contains(&value) {
+                return Err(format!("`{name}` is {value}: it is from 1 to {most}"));
+            }
+        }
+        Ok(())
+    }
+
     /// The weights of the policies, in turn.
     ///
     /// # Errors

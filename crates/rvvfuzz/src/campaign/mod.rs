@@ -10,6 +10,7 @@ pub mod config;
 mod cut;
 mod edit;
 pub mod emulator;
+pub mod hostile;
 pub mod live;
 pub mod outcome;
 pub mod probe;

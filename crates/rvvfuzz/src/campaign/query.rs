@@ -81,15 +81,18 @@ const AXES: &[&str] =
 const VERDICT: &str = "select id, program, culprit_kind, culprit, symptom, testbeds, axes, detail, signature, reduced_ir, \
                        reduced_c, report_md from verdicts";
 
-fn verdict(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredVerdict> {
+fn verdict(row: &rusqlite::Row<'_>, count: usize) -> rusqlite::Result<StoredVerdict> {
     let testbeds: String = row.get(5)?;
+    let mut testbeds: Vec<usize> = serde_json::from_str(&testbeds).unwrap_or_default();
+    // They are used as places in lists.
+    testbeds.retain(|t| *t < count);
     Ok(StoredVerdict {
         id: row.get(0)?,
         program: row.get(1)?,
         culprit_kind: row.get(2)?,
         culprit: row.get(3)?,
         symptom: row.get(4)?,
-        testbeds: serde_json::from_str(&testbeds).unwrap_or_default(),
+        testbeds,
         axes: row.get(6)?,
         detail: row.get(7)?,
         signature: row.get(8)?,
@@ -162,7 +165,8 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub fn verdicts(&self) -> Result<Vec<StoredVerdict>, StoreError> {
-        self.rows(&format!("{VERDICT} order by id"), verdict)
+        let count = self.testbeds()?.len();
+        self.rows(&format!("{VERDICT} order by id"), |row| verdict(row, count))
     }
 
     /// Verdicts that no reducer has had: number, program, its text, and what was said.
@@ -170,7 +174,9 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub fn unreduced(&self) -> Result<Vec<(i64, u64, String, Verdict)>, StoreError> {
-        let rows = self.rows(&format!("{VERDICT} where signature is null order by id"), verdict)?;
+        let count = self.testbeds()?.len();
+        let query = format!("{VERDICT} where signature is null order by id");
+        let rows = self.rows(&query, |row| verdict(row, count))?;
         let mut found = Vec::new();
         for stored in rows {
             if let (Some(ir), Some(v)) = (self.program(stored.program)?, stored.verdict()) {
@@ -296,7 +302,7 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub fn matrix(&self, testbeds: usize) -> Result<Vec<[u64; Kind::ALL.len()]>, StoreError> {
-        let mut matrix = vec![[0; Kind::ALL.len()]; testbeds];
+        let mut matrix = vec![[0_u64; Kind::ALL.len()]; testbeds];
         // Few strings are different: most programs pass everywhere.
         let rows = self.rows("select outcomes, count(*) from programs group by outcomes", |r| {
             Ok((r.get::<_, String>(0)?, r.get::<_, u64>(1)?))
@@ -305,7 +311,7 @@ impl Store {
             for (counts, letter) in matrix.iter_mut().zip(letters.chars()) {
                 let kind = super::store::kind(letter);
                 if let Some(at) = Kind::ALL.iter().position(|k| Some(*k) == kind) {
-                    counts[at] += times;
+                    counts[at] = counts[at].saturating_add(times);
                 }
             }
         }

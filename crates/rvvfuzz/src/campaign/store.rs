@@ -86,6 +86,14 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// Its pages contradict each other.
+    #[error("{} is damaged: {why}; it was left as it is", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        why: String,
+    },
     /// Another process writes to it.
     #[error("another rvvfuzz is at work on {}", path.display())]
     Busy {
@@ -216,6 +224,7 @@ fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
         // A write that fails for want of room is either of these, by the file system.
         Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => StoreError::Full { path, why },
         Some(ErrorCode::NotADatabase) => StoreError::Foreign { path },
+        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, why },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => StoreError::Open { path, why },
         _ => StoreError::Sqlite { path, why },
@@ -293,6 +302,20 @@ impl Store {
         Ok(store)
     }
 
+    /// A campaign's file that is in memory, to look at. For those who have no file; nothing in it is trusted.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Store, StoreError> {
+        let path = PathBuf::from("memory");
+        let fail = |e| wrap(&path, e);
+        let mut db = Connection::open_in_memory().map_err(fail)?;
+        db.deserialize_read_exact("main", bytes, bytes.len(), true).map_err(fail)?;
+        let store = Store { db, path: path.clone(), covered: HashSet::new(), before: 0.0, _lock: None };
+        store.check_format()?;
+        Ok(store)
+    }
+
     fn writable(path: &Path, create: bool) -> Result<Store, StoreError> {
         let open = |why: std::io::Error| StoreError::Open { path: path.to_path_buf(), why: why.to_string() };
         if !create && !path.exists() {
@@ -351,7 +374,35 @@ impl Store {
             let version = self.meta("version")?.unwrap_or_default();
             return Err(StoreError::Newer { path: self.path.clone(), format, version });
         }
-        Ok(())
+        self.check_contents()
+    }
+
+    /// A file may come from anywhere. Our tables are what we make them, and no views, which could have rows without end;
+    /// nothing else happens when they are written; and each page is used once, so that no more can be read than the file
+    /// is long.
+    fn check_contents(&self) -> Result<(), StoreError> {
+        let fail = |e| wrap(&self.path, e);
+        let model = Connection::open_in_memory().and_then(|db| db.execute_batch(SCHEMA).map(|()| db));
+        let query = "select type, name, tbl_name, sql from sqlite_schema";
+        let read = |db: &Connection| -> rusqlite::Result<Vec<[Option<String>; 4]>> {
+            let mut statement = db.prepare(query)?;
+            let rows = statement.query_map([], |r| Ok([r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?]))?;
+            rows.collect()
+        };
+        let ours = model.and_then(|db| read(&db)).map_err(fail)?;
+        let found = read(&self.db).map_err(fail)?;
+        let is_table = |row: &&[Option<String>; 4]| row[0].as_deref() == Some("table");
+        let named = |row: &[Option<String>; 4]| ours.iter().filter(is_table).any(|o| o[1] == row[2]);
+        if ours.iter().any(|o| !found.contains(o)) || found.iter().any(|f| named(f) && !ours.contains(f)) {
+            return Err(StoreError::Foreign { path: self.path.clone() });
+        }
+        match self.db.query_row("pragma quick_check(1)", [], |r| r.get::<_, String>(0)).map_err(fail)? {
+            said if said == "ok" => Ok(()),
+            why => Err(StoreError::Damaged {
+                path: self.path.clone(),
+                why: why.lines().collect::<Vec<_>>().join(" "),
+            }),
+        }
     }
 
     /// A note about the whole campaign.
@@ -538,4 +589,4 @@ fn cut(text: &str) -> &str {
 
 #[cfg(test)]
 #[path = "store_tests.rs"]
-mod tests;
+pub(super) mod tests;

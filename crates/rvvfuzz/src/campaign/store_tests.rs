@@ -1,6 +1,6 @@
 use super::*;
 
-fn batch(first: u64) -> BatchRecord {
+pub(in crate::campaign) fn batch(first: u64) -> BatchRecord {
     let verdict = Verdict {
         culprit: Culprit::Compiler("cc <1> & \"x\"".into()),
         symptom: Kind::BuildCrash,

@@ -57,6 +57,7 @@ impl Campaign {
     /// # Errors
     /// What makes no sense in them.
     pub fn new(settings: &Settings) -> Result<Campaign, String> {
+        settings.check()?;
         let selection = settings.selection()?;
         let testbeds = settings.testbeds()?;
         let mut vlens: Vec<u32> = Vec::new();

@@ -10,6 +10,7 @@ use super::mutate::{Made, Mutator};
 use super::peers::{Kind, Peer};
 use super::probe::{Asked, working};
 use super::replay;
+use crate::campaign::command::{duration, processors};
 use clap::{Args, Subcommand};
 use rvv_cli::{err, errln, out, outln};
 use rvv_isa::Op;
@@ -68,8 +69,8 @@ struct Campaign {
     #[arg(long)]
     count: Option<u64>,
     /// Workers
-    #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
-    jobs: usize,
+    #[arg(long, default_value_t = processors(), value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
     /// Everything random follows from it (with --jobs 1 and --count, the whole campaign does)
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -110,7 +111,7 @@ struct Peers {
     #[arg(long, conflicts_with_all = ["spike", "qemu"])]
     alone: bool,
     /// Seconds a peer may take for one ELF
-    #[arg(long, default_value_t = 10, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     limit: u64,
 }
 
@@ -179,7 +180,7 @@ impl Campaign {
         let options = campaign::Options {
             vlens: self.vlen,
             peers,
-            jobs: self.jobs,
+            jobs: self.jobs.into(),
             time,
             count: self.count,
             seed: self.seed,
@@ -424,18 +425,6 @@ impl Peers {
 
 fn on_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(name)).find(|path| path.is_file())
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
-    let unit = match unit {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 3600,
-        _ => return Err("a time is a number and s, m or h".into()),
-    };
-    let seconds = number.parse::<u64>().ok().and_then(|n| n.checked_mul(unit));
-    seconds.map(Duration::from_secs).ok_or_else(|| "a time is a number and s, m or h".into())
 }
 
 fn share(text: &str) -> Result<f64, String> {

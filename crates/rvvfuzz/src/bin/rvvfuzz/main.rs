@@ -6,7 +6,18 @@ use std::process::ExitCode;
 
 /// Fuzzing campaigns: random programs on rvvsim and its peers, compared.
 #[derive(Parser)]
-#[command(version, max_term_width = 110)]
+#[command(
+    version,
+    max_term_width = 110,
+    after_help = "\
+Exit codes of all commands:
+  0    nothing is wrong
+  1    something is: a verdict, a disagreement
+  2    it could not do what it was asked for, and says why: the command line is wrong; a compiler, an emulator or a level
+       was named that is not there or fails a first program; a testbed stopped working; a file cannot be read or written
+  130  a second ctrl-C
+  141  nobody reads its output any more"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -28,9 +28,9 @@ pub(super) fn exit(done: Done) -> ExitCode {
     }
 }
 
-/// `90`, `90s`, `5m`, `2h`.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = "a time is a number and s, m or h: 90s";
+/// `90`, `90s`, `5m`, `2h`; at most a year.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = "a time is a number and s, m or h, and at most a year: 90s";
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let unit = match unit {
         "" | "s" => 1,
@@ -39,7 +39,16 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err(wrong.into()),
     };
     let seconds = number.parse::<u64>().ok().and_then(|n| n.checked_mul(unit));
+    let seconds = seconds.filter(|s| *s <= 366 * 24 * 3600);
     seconds.map(Duration::from_secs).ok_or_else(|| wrong.into())
+}
+
+/// As many workers as there are processors.
+pub(crate) fn processors() -> u16 {
+    std::thread::available_parallelism()
+        .ok()
+        .and_then(|n| u16::try_from(n.get()).ok())
+        .map_or(1, |n| n.min(1024))
 }
 
 /// A file written whole: under another name first, then moved.

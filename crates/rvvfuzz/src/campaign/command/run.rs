@@ -1,7 +1,7 @@
 //! `rvvfuzz run`.
 
 use super::testbed_args::{TestbedArgs, still_there};
-use super::{Done, duration, exit};
+use super::{Done, duration, exit, processors};
 use crate::campaign::compiler::crash_site;
 use crate::campaign::config::Settings;
 use crate::campaign::live::{self, LiveLine};
@@ -52,8 +52,8 @@ pub struct Command {
     #[arg(long)]
     resume: bool,
     /// Workers; one of them makes verdicts small while there are any
-    #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, usize::from))]
-    jobs: usize,
+    #[arg(long, default_value_t = processors(), value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
     /// Leave programs with verdicts as they are
     #[arg(long)]
     no_reduce: bool,
@@ -102,7 +102,7 @@ struct ProgramArgs {
     #[arg(long, value_parser = duration)]
     build_time: Option<Duration>,
     /// Mebibytes for one build [default: 4096]
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     build_memory: Option<u64>,
 }
 
@@ -145,7 +145,8 @@ impl Command {
         let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
         let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds);
         let reducer: Option<&dyn Reduce> = if self.no_reduce { None } else { Some(&reducer) };
-        let options = Options { jobs: self.jobs, time, count: self.count, batch: settings.batch, reducer };
+        let options =
+            Options { jobs: self.jobs.into(), time, count: self.count, batch: settings.batch, reducer };
         outln!("{}", heading(&settings, &campaign, store.path()));
         let stop = stop_flag();
         let result = run::run(&campaign, &mut store, &options, &stop, |event| match event {

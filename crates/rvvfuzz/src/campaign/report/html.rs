@@ -132,7 +132,8 @@ fn throughput(report: &Report, parts: usize) -> Vec<(f64, f64)> {
     let width = report.seconds / parts as f64;
     let mut programs = vec![0u64; parts];
     for batch in &report.batches {
-        programs[((batch.at / width) as usize).min(parts - 1)] += batch.programs;
+        let part = &mut programs[((batch.at / width) as usize).min(parts - 1)];
+        *part = part.saturating_add(batch.programs);
     }
     let at = |(n, count): (usize, u64)| ((n as f64 + 0.5) * width, count as f64 / width);
     programs.into_iter().enumerate().map(at).collect()

@@ -84,7 +84,7 @@ impl Testbed {
     /// Programs that were judged and did not pass.
     pub fn failures(&self) -> u64 {
         let counts = |k: &Kind| !matches!(k, Kind::Pass | Kind::Unsupported);
-        Kind::ALL.into_iter().filter(counts).map(|k| self.count(k)).sum()
+        Kind::ALL.into_iter().filter(counts).map(|k| self.count(k)).fold(0, u64::saturating_add)
     }
 }
 
@@ -105,8 +105,8 @@ impl Report {
         };
         let mut report = Report {
             version: store.meta("version")?.unwrap_or_default(),
-            programs: batches.iter().map(|b| b.programs).sum(),
-            checks: batches.iter().map(|b| b.checks).sum(),
+            programs: batches.iter().fold(0, |n, b| n.saturating_add(b.programs)),
+            checks: batches.iter().fold(0, |n, b| n.saturating_add(b.checks)),
             seconds: batches.last().map_or(0.0, |b| b.at),
             covered: 0,
             calls: 0,
