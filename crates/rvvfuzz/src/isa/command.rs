@@ -412,14 +412,13 @@ impl Peers {
             return Vec::new();
         }
         let limit = Duration::from_secs(self.limit);
-        let all: [(&Option<PathBuf>, &str, fn(&Path) -> Peer); 2] =
-            [(&self.spike, "spike", Peer::spike), (&self.qemu, "qemu-riscv64", Peer::qemu)];
-        let mut asked = Vec::new();
-        for (path, usual, peer) in all {
-            let found = path.clone().or_else(|| on_path(usual));
-            asked.extend(found.map(|p| Asked { peer: Peer { limit, ..peer(&p) }, named: path.is_some() }));
-        }
-        asked
+        let ask = |path: &Option<PathBuf>, usual: &str, peer: fn(&Path) -> Peer| {
+            let found = path.clone().or_else(|| on_path(usual))?;
+            Some(Asked { peer: Peer { limit, ..peer(&found) }, named: path.is_some() })
+        };
+        let spike = ask(&self.spike, "spike", Peer::spike);
+        let qemu = ask(&self.qemu, "qemu-riscv64", Peer::qemu);
+        spike.into_iter().chain(qemu).collect()
     }
 }
 
