@@ -9,8 +9,8 @@ pub const CANNOT: i32 = 2;
 /// The status of a command whose reader is gone: what a shell shows for one that died of SIGPIPE.
 pub const CLOSED: i32 = 141;
 
-/// As `print!`. If nobody reads any more, the process ends in silence, with [`CLOSED`]; if it cannot be written, with a
-/// sentence, and [`CANNOT`].
+/// As `print!`. If nobody reads any more, the process ends in silence, with [`CLOSED`]; if it cannot be
+/// written, with a sentence, and [`CANNOT`].
 #[macro_export]
 macro_rules! out {
     ($($args:tt)*) => { $crate::print(format_args!($($args)*)) };

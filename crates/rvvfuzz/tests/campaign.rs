@@ -280,7 +280,8 @@ fn what_is_found_and_does_not_work_is_left_out() {
 fn a_testbed_that_breaks_on_the_way_is_dropped_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display().to_string();
-    // It compiles by handing out an ELF that was made before, as often as is tried before the campaign; then it is gone.
+    // It compiles by handing out an ELF that was made before, as often as is tried before the campaign; then
+    // it is gone.
     let text = format!(
         "echo x >> {path}/calls\n[ $(wc -l < {path}/calls) -le 4 ] || exit 127\ncp {path}/first.elf \"$2\""
     );

@@ -4,7 +4,8 @@ use super::{FREESTANDING, march};
 use crate::Program;
 use rvv_intrinsics::Extension;
 
-/// The commands that build `file`, one for clang and one for gcc. Any other level of optimisation does as well.
+/// The commands that build `file`, one for clang and one for gcc. Any other level of optimisation does as
+/// well.
 pub(super) fn commands(programs: &[&Program], file: &str, libc: bool) -> [String; 2] {
     let march = march(programs);
     let output = file.strip_suffix(".c").unwrap_or("program");

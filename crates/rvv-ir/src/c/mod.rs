@@ -23,8 +23,8 @@ use std::fmt::Write;
 pub struct COptions<'e> {
     /// What it prints, and how it is started.
     pub mode: Mode<'e>,
-    /// With the C library's stdio; otherwise its own start code and system calls, and no library at all. Such a file
-    /// can be linked with the C library as well. [`Mode::Libc`] always has it.
+    /// With the C library's stdio; otherwise its own start code and system calls, and no library at all. Such
+    /// a file can be linked with the C library as well. [`Mode::Libc`] always has it.
     pub libc: bool,
     /// What the file will be called, for the commands in its head comment; `program.c` unless it is given.
     pub file: Option<&'e str>,

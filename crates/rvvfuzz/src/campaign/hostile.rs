@@ -1,5 +1,6 @@
-//! What reads files that others may have written, as functions on bytes: for fuzzers, and for the tests below. Whatever the
-//! bytes are, each ends soon, in memory of the order of the bytes, with whether it could use them.
+//! What reads files that others may have written, as functions on bytes: for fuzzers, and for the tests
+//! below. Whatever the bytes are, each ends soon, in memory of the order of the bytes, with whether it could
+//! use them.
 
 use super::report::{Report, formats, html};
 use super::store::Store;

@@ -1,7 +1,7 @@
 //! Do the testbeds work at all? Tried on a first program before anything else.
 //!
-//! Whatever was asked for by name and fails is an error: a campaign without it would find nothing wrong, and mean nothing.
-//! What was found on PATH and fails is left out.
+//! Whatever was asked for by name and fails is an error: a campaign without it would find nothing wrong, and
+//! mean nothing. What was found on PATH and fails is left out.
 
 use super::batch::{self, Case, Part};
 use super::compiler::{Compiler, Family, Limits};
@@ -92,8 +92,8 @@ pub fn first_program() -> Program {
     FIRST.parse().expect("a program")
 }
 
-/// Builds and runs the first program: on every emulator that is a process, and through every build that was asked for by
-/// name on each of the emulators. Returns the runs to go without, and why.
+/// Builds and runs the first program: on every emulator that is a process, and through every build that was
+/// asked for by name on each of the emulators. Returns the runs to go without, and why.
 ///
 /// # Errors
 /// What was asked for by name and does not work, a line each.

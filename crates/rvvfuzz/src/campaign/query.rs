@@ -141,7 +141,8 @@ impl StoredVerdict {
     }
 }
 
-/// What there is to say about an outcome, in a line: of a crash, where; else the first line. It is no longer than 200 characters.
+/// What there is to say about an outcome, in a line: of a crash, where; else the first line. It is no longer
+/// than 200 characters.
 pub fn headline(symptom: &str, detail: &str) -> String {
     let line = if symptom == Kind::BuildCrash.name() {
         super::compiler::crash_site(detail)

@@ -377,9 +377,9 @@ impl Store {
         self.check_contents()
     }
 
-    /// A file may come from anywhere. Our tables are what we make them, and no views, which could have rows without end;
-    /// nothing else happens when they are written; and each page is used once, so that no more can be read than the file
-    /// is long.
+    /// A file may come from anywhere. Our tables are what we make them, and no views, which could have rows
+    /// without end; nothing else happens when they are written; and each page is used once, so that no more
+    /// can be read than the file is long.
     fn check_contents(&self) -> Result<(), StoreError> {
         let fail = |e| wrap(&self.path, e);
         let model = Connection::open_in_memory().and_then(|db| db.execute_batch(SCHEMA).map(|()| db));

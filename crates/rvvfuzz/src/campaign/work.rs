@@ -144,7 +144,8 @@ impl Campaign {
         case(&self.testbeds, number, program)
     }
 
-    /// Tries the testbeds on a first program; emulators that were found and fail are dropped: their names, and why.
+    /// Tries the testbeds on a first program; emulators that were found and fail are dropped: their names,
+    /// and why.
     ///
     /// # Errors
     /// What was asked for by name and does not work.

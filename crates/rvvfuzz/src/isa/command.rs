@@ -53,8 +53,8 @@ pub struct Command {
 enum Action {
     /// Run a saved corpus: against what was recorded, under all policies, and on any emulator or board.
     ///
-    /// It ends with 0 if all is as it should be, 1 if something is wrong, 2 if it could not run: also if the command or a
-    /// peer that was named fails a first stream.
+    /// It ends with 0 if all is as it should be, 1 if something is wrong, 2 if it could not run: also if the
+    /// command or a peer that was named fails a first stream.
     Replay(Replay),
     /// Choose the few streams of a corpus that cover what all of it does
     Distill(Distill),

@@ -4,8 +4,8 @@ use super::coverage::Key;
 use super::stream::Stream;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A bounded set of streams. Where there is no more room, the stream goes that adds least: the one with the fewest
-/// circumstances of its own.
+/// A bounded set of streams. Where there is no more room, the stream goes that adds least: the one with the
+/// fewest circumstances of its own.
 #[derive(Debug)]
 pub struct Kept {
     most: usize,

@@ -89,8 +89,8 @@ pub struct Made {
     pub new: u64,
 }
 
-/// A changed stream, with what it did, or what makes it useless: then another change will do. Also what changed it. Steps
-/// that have become impossible are left out.
+/// A changed stream, with what it did, or what makes it useless: then another change will do. Also what
+/// changed it. Steps that have become impossible are left out.
 pub fn mutate(
     lab: &mut Lab,
     parent: &Stream,

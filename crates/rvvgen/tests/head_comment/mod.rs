@@ -1,6 +1,7 @@
 //! A generated C file says how it is built. Its own commands build it, at every level, and it runs.
 //!
-//! `CLANG` and `GCC` choose other compilers than clang-19 and the newest gcc there is, `RVVGEN_COUNT` more programs.
+//! `CLANG` and `GCC` choose other compilers than clang-19 and the newest gcc there is, `RVVGEN_COUNT` more
+//! programs.
 
 use super::{is_usable, number, on_rvvsim, variable};
 use rvv_ir::{Expected, Program};

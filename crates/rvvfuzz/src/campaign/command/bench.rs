@@ -13,12 +13,13 @@ use std::process::ExitCode;
 
 /// Checks per CPU-second: batches with rvvsim in process, against one program, one compilation, QEMU.
 ///
-/// A check is one operation on one testbed, judged. Both ways write the same programs, compute what they must print, compile
-/// them by the same compilers at the same levels without libc, run and judge them. Batches are run as a campaign runs them, in
-/// every set-up of rvvsim; programs one by one on QEMU, once in one set-up, and once in every set-up that QEMU has of those.
-/// CPU time is that of this process and its children. It ends with 0 if batches are at least 10 times as fast as programs one
-/// by one in one set-up, with 1 if they are not, and with 2 if it could not run: also if a compiler, a level or QEMU is not
-/// there or fails a first program.
+/// A check is one operation on one testbed, judged. Both ways write the same programs, compute what they must
+/// print, compile them by the same compilers at the same levels without libc, run and judge them. Batches are
+/// run as a campaign runs them, in every set-up of rvvsim; programs one by one on QEMU, once in one set-up,
+/// and once in every set-up that QEMU has of those. CPU time is that of this process and its children. It
+/// ends with 0 if batches are at least 10 times as fast as programs one by one in one set-up, with 1 if they
+/// are not, and with 2 if it could not run: also if a compiler, a level or QEMU is not there or fails a first
+/// program.
 #[derive(Args, Debug)]
 pub struct Command {
     /// Programs in a batch

@@ -41,8 +41,8 @@ impl TestbedArgs {
             && vlen.is_none()
     }
 
-    /// Puts the testbeds into the settings. What was found and is left out, and why, is told by `note`. Returns what was
-    /// asked for by name: it must be there, and a first program must run on it.
+    /// Puts the testbeds into the settings. What was found and is left out, and why, is told by `note`.
+    /// Returns what was asked for by name: it must be there, and a first program must run on it.
     pub fn apply(&self, settings: &mut Settings, note: &mut dyn FnMut(String)) -> Result<Named, String> {
         let file = self.testbeds.as_deref().map(TestbedsFile::read).transpose()?;
         let file = file.unwrap_or_default();

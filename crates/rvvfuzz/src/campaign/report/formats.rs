@@ -13,8 +13,8 @@ pub fn json(report: &Report) -> String {
     text.unwrap_or_else(|e| json!({ "error": e.to_string() }).to_string()) + "\n"
 }
 
-/// A suite for each testbed, with a test case for each program that fails on it, one for all that pass, or a skipped one if
-/// none was judged; and a suite for what no testbed has.
+/// A suite for each testbed, with a test case for each program that fails on it, one for all that pass, or a
+/// skipped one if none was judged; and a suite for what no testbed has.
 ///
 /// It is written by hand: a crate for it would not make this shorter.
 pub fn junit(report: &Report) -> String {
@@ -141,10 +141,11 @@ fn uri(path: &str) -> String {
     path.bytes().map(|b| if plain(&b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
 }
 
-/// A result for each bug. Its location is the file of its program, in `folder` as [`programs`] names it; the text is here as
-/// well, for where there are no files.
+/// A result for each bug. Its location is the file of its program, in `folder` as [`programs`] names it; the
+/// text is here as well, for where there are no files.
 ///
-/// It is plain JSON: the types of a SARIF crate, generated from the whole schema, would be more to build than to save.
+/// It is plain JSON: the types of a SARIF crate, generated from the whole schema, would be more to build than
+/// to save.
 pub fn sarif(report: &Report, folder: &str) -> String {
     let rule = |kind: &Kind| {
         json!({

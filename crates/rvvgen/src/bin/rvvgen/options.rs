@@ -8,10 +8,11 @@ use std::path::PathBuf;
 
 /// Writes well-defined programs full of RVV intrinsics, and what they must print.
 ///
-/// Each program is a file in a small language (program.ir), the same as C or as a ready ELF, and for each VLEN what it
-/// must print: every defined bit, `?` for what the specification leaves open. The same seed, number, options and
-/// version give the same files, on any machine. Exit codes: 0 good, 1 a run printed something wrong or coverage is
-/// incomplete, 2 the command line or a file is wrong or cannot be written, 141 nobody reads the output any more.
+/// Each program is a file in a small language (program.ir), the same as C or as a ready ELF, and for each
+/// VLEN what it must print: every defined bit, `?` for what the specification leaves open. The same seed,
+/// number, options and version give the same files, on any machine. Exit codes: 0 good, 1 a run printed
+/// something wrong or coverage is incomplete, 2 the command line or a file is wrong or cannot be written, 141
+/// nobody reads the output any more.
 #[derive(Parser, Debug)]
 #[command(
     name = "rvvgen",
