@@ -54,6 +54,12 @@ pub struct Found<'c> {
 /// Sees the address and the instructions (with their offsets) of a block.
 pub type Observer = Box<dyn FnMut(u64, &[(u16, Inst)])>;
 
+/// How often blocks ran, by their address and instructions.
+pub type Forgotten = FxHashMap<(u64, Box<[(u16, Inst)]>), u64>;
+
+/// So many of them are told apart: a guest that makes code without end must not make us grow without end.
+const MOST_FORGOTTEN: usize = 1 << 18;
+
 /// All decoded blocks.
 pub struct BlockCache {
     blocks: Vec<Block>,
@@ -68,6 +74,8 @@ pub struct BlockCache {
     /// Moves on when a translation may have changed or a block was forgotten: links and jump entries of
     /// older generations are void, and a block of an older one is looked at again before it runs.
     generation: u64,
+    /// How often blocks ran that are no longer here, if someone wants to know.
+    pub forgotten: Option<Forgotten>,
     /// Told of each block as it is decoded.
     pub observer: Option<Observer>,
     /// Instructions retired by blocks that are no longer here.
@@ -86,6 +94,7 @@ impl Default for BlockCache {
             free: Vec::new(),
             last_serial: 0,
             generation: 1,
+            forgotten: None,
             observer: None,
             counts: Cell::default(),
             seen_tlb_generation: 0,
@@ -113,9 +122,17 @@ impl BlockCache {
         counts
     }
 
-    /// All blocks that can be found.
+    /// All blocks that are kept, and with [`BlockCache::forgotten`] those that were: address, runs to the end,
+    /// instructions.
     pub fn all(&self) -> impl Iterator<Item = (u64, u64, &[(u16, Inst)])> {
-        self.map.values().map(|&id| &self.blocks[id as usize]).map(|b| (b.pc, b.runs.get(), &*b.insts))
+        let mut all: FxHashMap<(u64, &[(u16, Inst)]), u64> = FxHashMap::default();
+        for ((pc, insts), runs) in self.forgotten.iter().flatten() {
+            all.insert((*pc, insts), *runs);
+        }
+        for block in &self.blocks {
+            *all.entry((block.pc, &block.insts)).or_default() += block.runs.get();
+        }
+        all.into_iter().map(|((pc, insts), runs)| (pc, runs, insts))
     }
 
     /// Notes instructions that ran outside any kept block.
@@ -244,9 +261,24 @@ impl BlockCache {
         id
     }
 
-    fn forget(&mut self, id: u32) {
+    /// Takes the runs of a block that is about to be forgotten into account.
+    fn count_for_good(&mut self, id: u32) {
         let block = &mut self.blocks[id as usize];
-        self.counts.get_mut().add(&block.insts, block.runs.take());
+        let runs = block.runs.take();
+        self.counts.get_mut().add(&block.insts, runs);
+        if let Some(forgotten) = &mut self.forgotten
+            && runs != 0
+        {
+            let key = (block.pc, block.insts.clone());
+            if forgotten.len() < MOST_FORGOTTEN || forgotten.contains_key(&key) {
+                *forgotten.entry(key).or_default() += runs;
+            }
+        }
+    }
+
+    fn forget(&mut self, id: u32) {
+        self.count_for_good(id);
+        let block = &mut self.blocks[id as usize];
         // No block has this number: what led from here must not be made to lead anywhere.
         block.serial = 0;
         self.map.remove(&(block.pc, block.context));
@@ -282,7 +314,9 @@ impl BlockCache {
     }
 
     fn forget_all(&mut self, hart: &mut Hart) {
-        self.counts = Cell::new(self.counts());
+        for id in 0..self.blocks.len() {
+            self.count_for_good(id as u32);
+        }
         for &page in self.by_page.keys() {
             hart.ram.unmark_page(page * PAGE as usize);
         }

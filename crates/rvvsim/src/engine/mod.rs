@@ -41,6 +41,12 @@ impl Engine {
         self.cache.observer = Some(Box::new(observer));
     }
 
+    /// From now on [`Engine::blocks`] has those, too, that the cache had no more place for, or whose code was
+    /// overwritten.
+    pub fn remember_forgotten_blocks(&mut self) {
+        self.cache.forgotten.get_or_insert_default();
+    }
+
     /// The blocks that are kept: address, how often each ran to its end, and instructions with their offsets.
     pub fn blocks(&self) -> impl Iterator<Item = (u64, u64, &[(u16, Inst)])> {
         self.cache.all()

@@ -261,6 +261,9 @@ impl Job {
         if let Environment::Bare(platform) = &mut machine.hart.env {
             platform.set_console(Box::new(console.clone()));
         }
+        if self.profile.is_some() {
+            machine.engine.remember_forgotten_blocks();
+        }
         let start = Instant::now();
         let deadline = self.timeout.map(|t| start + t);
         let outcome = match &self.trace {
