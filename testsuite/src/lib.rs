@@ -16,6 +16,7 @@ pub mod golden;
 pub mod guests;
 pub mod hostile;
 pub mod hostile_syscalls;
+pub mod hostile_vector;
 pub mod lockstep;
 pub mod program;
 pub mod rules;

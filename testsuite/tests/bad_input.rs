@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use testsuite::hostile::{self, MEM, Reached};
 use testsuite::hostile_syscalls;
+use testsuite::hostile_vector::{self, Lab, Mode};
 
 /// Mutated files in the test; `RVVSIM_MUTATED_ELFS` asks for another number.
 const CASES: u64 = 50_000;
@@ -181,4 +182,51 @@ fn hostile_system_calls_neither_panic_nor_hang_nor_reach_out() {
     assert!(calls as u64 > 10 * inputs, "{calls} calls of {inputs} inputs: most ended at once");
     let taken = peak_memory() - before;
     assert!(taken < 16 * MEM, "{taken} bytes for guests of {MEM}");
+}
+
+/// Every vector instruction × SEW × LMUL × VLEN with registers at the end of the file and corner cases for operands. Of
+/// the large VLENs a part, unless `RVVSIM_ALL_VECTOR` is set.
+#[test]
+fn every_vector_instruction_runs_at_the_end_of_the_register_file() {
+    let cases = hostile_vector::cases();
+    assert!(cases.len() > 20_000, "{}", cases.len());
+    let all = std::env::var_os("RVVSIM_ALL_VECTOR").is_some();
+    for log in 7..=16 {
+        let vlen = 1 << log;
+        // A prime, so that every instruction has its turn.
+        let every = if all { 1 } else { [1, 1, 1, 3, 3, 5, 7, 11, 13, 17][log - 7] };
+        let mut lab = Lab::new(vlen);
+        for (i, case) in cases.iter().enumerate().skip(log % every).step_by(every) {
+            let seed = (i << 8 | log) as u64;
+            let end = catch_unwind(AssertUnwindSafe(|| lab.run(case, seed)));
+            assert!(end.is_ok(), "VLEN {vlen}, case {i}: {case:x?}");
+        }
+        if every == 1 {
+            assert!(lab.missing().is_empty(), "never completed at VLEN {vlen}: {:?}", lab.missing());
+        }
+    }
+}
+
+/// Streams of instructions with anything for operands; `RVVSIM_STREAMS` asks for another number at each VLEN.
+#[test]
+fn hostile_streams_neither_panic_nor_hang_at_large_vlens() {
+    static AT: AtomicU64 = AtomicU64::new(0);
+    watch(&AT);
+    let streams = std::env::var("RVVSIM_STREAMS").map_or(12, |n| n.parse().expect("a number of streams"));
+    let mut completed = 0;
+    for (i, vlen) in [8192, 16384, 65536].into_iter().enumerate() {
+        for seed in 0..streams {
+            let words = hostile_vector::stream(seed * 3 + i as u64, 300);
+            for mode in [Mode::Bare, Mode::User] {
+                AT.fetch_add(1, Ordering::Relaxed);
+                let run = || hostile_vector::run_stream(&words, vlen, mode, seed, 1200);
+                match catch_unwind(AssertUnwindSafe(run)) {
+                    Ok(count) => completed += count,
+                    Err(_) => panic!("stream {seed} panics at VLEN {vlen}, {mode:?}"),
+                }
+            }
+        }
+    }
+    AT.store(u64::MAX, Ordering::Relaxed);
+    assert!(completed > 100 * streams, "only {completed} instructions completed");
 }

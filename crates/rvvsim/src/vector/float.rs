@@ -187,12 +187,16 @@ impl<'a> Pending<'a> {
     /// Element `i`, exactly.
     #[inline(always)]
     fn slow(&mut self, regs: &[u8], i: usize) -> u64 {
-        let [sd, sa, sb] = self.vi.work.sizes.map(usize::from);
-        let [na, nb, nd] = self.vi.ready.lanes().negate;
-        let a = read_element(&regs[self.vi.ready.lanes().a + i * sa..], sa) ^ na;
-        let b = read_element(&regs[self.vi.ready.lanes().b_at(i, sb)..], sb) ^ nb;
-        let d = read_element(&regs[self.vi.ready.lanes().d + i * sd..], sd) ^ nd;
-        (self.vi.work.slow)(a, b, d, self.rm, &mut self.flags)
+        let (lanes, work) = (self.vi.ready.lanes(), self.vi.work);
+        let [sd, sa, sb] = work.sizes.map(usize::from);
+        let [na, nb, nd] = lanes.negate;
+        let [_, has_a, has_b, has_d] = work.uses;
+        // What is not an operand may not be there: a comparison's `vd` is one register, whatever LMUL.
+        let read = |has: bool, at: usize, size: usize| if has { read_element(&regs[at..], size) } else { 0 };
+        let a = read(has_a, lanes.a + i * sa, sa) ^ na;
+        let b = read(has_b, lanes.b_at(i, sb), sb) ^ nb;
+        let d = read(has_d, lanes.d + i * sd, sd) ^ nd;
+        (work.slow)(a, b, d, self.rm, &mut self.flags)
     }
 
     /// The elements `first..end`, all of them, exactly.
@@ -215,11 +219,13 @@ impl<'a> Pending<'a> {
     fn slow_run_of<T: Element>(&mut self, regs: &mut [u8], first: usize, end: usize) {
         let (lanes, slow, rm) = (*self.vi.ready.lanes(), self.vi.work.slow, self.rm);
         let [na, nb, nd] = lanes.negate;
+        let [_, has_a, has_b, has_d] = self.vi.work.uses;
         let mut flags = self.flags;
         for i in first..end {
-            let a = T::read(&regs[lanes.a + i * T::SIZE..]).to_u64() ^ na;
-            let b = T::read(&regs[lanes.b_at(i, T::SIZE)..]).to_u64() ^ nb;
-            let d = T::read(&regs[lanes.d + i * T::SIZE..]).to_u64() ^ nd;
+            let read = |has: bool, at: usize| if has { T::read(&regs[at..]).to_u64() } else { 0 };
+            let a = read(has_a, lanes.a + i * T::SIZE) ^ na;
+            let b = read(has_b, lanes.b_at(i, T::SIZE)) ^ nb;
+            let d = read(has_d, lanes.d + i * T::SIZE) ^ nd;
             T::from_u64(slow(a, b, d, rm, &mut flags)).write(&mut regs[lanes.out + i * T::SIZE..]);
         }
         self.flags = flags;

@@ -364,7 +364,7 @@ macro_rules! block {
                 #[inline(always)]
                 unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
                     // SAFETY: the caller's.
-                    let mut taking = Taking::<$o, $($t),+, FMA>(unsafe { Pass::new(regs, lanes, mode) });
+                    let mut taking = Taking::<$o, $($t),+, FMA>(unsafe { Pass::new::<Self>(regs, lanes, count, mode) });
                     <$s>::steps::<_, FMA>(&mut taking, count) as u64
                 }
             }
@@ -791,7 +791,7 @@ impl<O: Relation, T: Ordered> Block for Compare<O, T> {
             }
         }
         // SAFETY: the caller's.
-        let mut taking = Taking::<O, T>(unsafe { Pass::new(regs, lanes, mode) });
+        let mut taking = Taking::<O, T>(unsafe { Pass::new::<Self>(regs, lanes, count, mode) });
         let done = T::steps::<_, FMA>(&mut taking, count) as u64;
         // Sixteen elements are as many bytes at least.
         let bits = taking.0.answer;
@@ -800,13 +800,13 @@ impl<O: Relation, T: Ordered> Block for Compare<O, T> {
     }
 }
 
-/// For operations that have no kernel: it can do nothing.
+/// For operations that have no kernel: it can do nothing. What it uses is for their exact computation.
 pub(super) struct Nothing<A, R>(PhantomData<(A, R)>);
 
 impl<A: Element, R: Element> Block for Nothing<A, R> {
     type D = R;
     const SOURCES: [u8; 2] = [A::SIZE as u8, A::SIZE as u8];
-    const USES: [bool; 4] = [false; 4];
+    const USES: [bool; 4] = ALL;
 
     #[inline(always)]
     unsafe fn run<const FMA: bool>(_regs: *mut u8, _lanes: &Lanes, _count: usize, _mode: u64) -> u64 {

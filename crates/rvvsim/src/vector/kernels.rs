@@ -3,6 +3,8 @@
 
 use super::body::{low_bits, select};
 use super::element::{Element, Op1, Op2, Op3};
+#[cfg(debug_assertions)]
+use super::lanes::ends;
 use super::lanes::{Block, Lanes, Step};
 use std::marker::PhantomData;
 
@@ -13,15 +15,37 @@ pub(super) struct Pass<'a, B> {
     pub mode: u64,
     /// What the elements done so far add up to: see [`Kernel`](super::lanes::Kernel).
     pub answer: u64,
+    /// Where what the kernel was said to touch of `out`, `a`, `b` and `d` ends.
+    #[cfg(debug_assertions)]
+    ends: [usize; 4],
     block: PhantomData<B>,
 }
 
 impl<'a, B> Pass<'a, B> {
     /// # Safety
-    /// That of a [`Kernel`](super::lanes::Kernel), for the elements that are read and written by the methods.
+    /// That of a [`Kernel`](super::lanes::Kernel) of the block `K`, for the elements that are read and written by the
+    /// methods. With debug assertions each of them is compared with what `K` says of itself, and [`Ready`](super::lanes::Ready)
+    /// compared with the register file.
     #[inline(always)]
-    pub unsafe fn new(regs: *mut u8, lanes: &'a Lanes, mode: u64) -> Self {
-        Pass { regs, lanes, mode, answer: 0, block: PhantomData }
+    #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "for the assertions"))]
+    pub unsafe fn new<K: Block>(regs: *mut u8, lanes: &'a Lanes, count: usize, mode: u64) -> Self {
+        Pass {
+            regs,
+            lanes,
+            mode,
+            answer: 0,
+            #[cfg(debug_assertions)]
+            ends: ends([size_of::<K::D>() as u8, K::SOURCES[0], K::SOURCES[1]], K::USES, lanes, count),
+            block: PhantomData,
+        }
+    }
+
+    /// With debug assertions: that elements of the place number `which` end where they may.
+    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "for the assertions"))]
+    fn check(&self, which: usize, end: usize) {
+        #[cfg(debug_assertions)]
+        assert!(end <= self.ends[which], "place {which} of a kernel: {end} > {:?}", self.ends);
     }
 
     /// Elements at a place of the register file.
@@ -38,21 +62,33 @@ impl<'a, B> Pass<'a, B> {
 
     #[inline(always)]
     pub fn a<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
+        self.check(1, self.lanes.a + (first + N) * T::SIZE);
         self.read(self.lanes.a + first * T::SIZE)
+    }
+
+    /// An element of `a` where that is a table, of as many elements as the mode says.
+    #[inline(always)]
+    pub fn table<T: Element>(&self, index: usize) -> T {
+        debug_assert!((index as u64) < self.mode);
+        let [element] = self.read(self.lanes.a + index * T::SIZE);
+        element
     }
 
     #[inline(always)]
     pub fn b<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
+        self.check(2, self.lanes.b_at(first, T::SIZE) + N * T::SIZE);
         self.read(self.lanes.b_at(first, T::SIZE))
     }
 
     #[inline(always)]
     pub fn d<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
+        self.check(3, self.lanes.d + (first + N) * T::SIZE);
         self.read(self.lanes.d + first * T::SIZE)
     }
 
     #[inline(always)]
     pub fn write<T: Element, const N: usize>(&mut self, first: usize, lanes: &[T; N]) {
+        self.check(0, self.lanes.out + (first + N) * T::SIZE);
         let lanes = if cfg!(target_endian = "little") { *lanes } else { lanes.map(T::little_endian) };
         // SAFETY: `new`'s caller says that there is place for them.
         unsafe {
@@ -84,7 +120,7 @@ macro_rules! block {
             #[inline(always)]
             unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
                 // SAFETY: the caller's.
-                let mut pass = unsafe { Pass::<Self>::new(regs, lanes, mode) };
+                let mut pass = unsafe { Pass::<Self>::new::<Self>(regs, lanes, count, mode) };
                 <$d>::steps::<_, BETTER>(&mut pass, count);
                 pass.answer
             }
@@ -218,7 +254,7 @@ block! {
         for (lane, index) in out.iter_mut().zip(indices) {
             let index = index.to_u64();
             if index < pass.mode {
-                [*lane] = pass.a(index as usize);
+                *lane = pass.table(index as usize);
             }
         }
         pass.write(first, &out);

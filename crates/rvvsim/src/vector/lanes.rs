@@ -232,14 +232,20 @@ impl Work {
     }
 }
 
-/// Where the last of `count` elements ends, of any place that a kernel uses. A kernel computes whole blocks, of 16
-/// elements at most.
+/// Where the last of `count` elements ends, of each place that a kernel uses; 0 of one that it does not. A kernel
+/// computes whole blocks, of 16 elements at most.
 #[inline(always)]
-fn reach(sizes: [u8; 3], uses: [bool; 4], lanes: &Lanes, count: usize) -> usize {
+pub(super) fn ends(sizes: [u8; 3], uses: [bool; 4], lanes: &Lanes, count: usize) -> [usize; 4] {
     let [sd, sa, sb] = sizes.map(|size| usize::from(size) * (count + 15));
     let ends =
         [lanes.out + sd, lanes.a + sa, lanes.b + if lanes.is_scalar() { 64 } else { sb }, lanes.d + sd];
-    ends.into_iter().zip(uses).map(|(end, used)| if used { end } else { 0 }).fold(0, usize::max)
+    std::array::from_fn(|i| if uses[i] { ends[i] } else { 0 })
+}
+
+/// Where the last of them ends, of any place.
+#[inline(always)]
+fn reach(sizes: [u8; 3], uses: [bool; 4], lanes: &Lanes, count: usize) -> usize {
+    ends(sizes, uses, lanes, count).into_iter().fold(0, usize::max)
 }
 
 /// A kernel that is ready for all elements that an instruction may have.

@@ -67,7 +67,7 @@ impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T,
     #[inline(always)]
     unsafe fn run<const BETTER: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
         // SAFETY: the caller's.
-        let pass = unsafe { Pass::<Self>::new(regs, lanes, mode) };
+        let pass = unsafe { Pass::<Self>::new::<Self>(regs, lanes, count, mode) };
         let mut folding = Folding { pass, sums: [O::IDENTITY; 16] };
         T::steps::<_, BETTER>(&mut folding, count);
         let mut sums = folding.sums;
