@@ -55,9 +55,11 @@ macro_rules! number {
             ) -> Option<[$u; N]> {
                 #[cfg(target_arch = "x86_64")]
                 if FMA && (N * size_of::<$u>()).is_multiple_of(32) {
-                    return float_simd::block::<O, float_simd::$wide, $u, N>(a, b, d, exact);
+                    // SAFETY: FMA says so, and on this host it is only said in kernels compiled for a better one.
+                    return unsafe { float_simd::block::<O, float_simd::$wide, $u, N>(a, b, d, exact) };
                 } else if FMA && (N * size_of::<$u>()).is_multiple_of(16) {
-                    return float_simd::block::<O, float_simd::$narrow, $u, N>(a, b, d, exact);
+                    // SAFETY: as above.
+                    return unsafe { float_simd::block::<O, float_simd::$narrow, $u, N>(a, b, d, exact) };
                 }
                 let mut out = [0; N];
                 let mut all = true;

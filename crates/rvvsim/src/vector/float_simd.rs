@@ -1,8 +1,9 @@
 //! Numbers in the host's vector registers. Left to itself the compiler makes of the same operations, written for one
 //! number and repeated, several times as many instructions.
 //!
-//! `unsafe` is the use of AVX and FMA: all of this is only called from kernels for hosts that have them, into which it is
-//! inlined. Its plain twin is the same operation on one number, and `lanes_tests` compares them.
+//! `unsafe` is the use of AVX and FMA: the types stay in here but for their names, and [`block`] is only called from
+//! kernels for hosts that have them, into which it is inlined. Its plain twin is the same operation on one number, and
+//! `lanes_tests` compares them.
 
 use super::float_lanes::Operation;
 use super::numbers::{Numbers, SPACIOUS_32, SPACIOUS_64};
@@ -114,8 +115,11 @@ numbers! {
 }
 
 /// The results of a block, if all of them may be taken. The block must be a whole number of `V`s.
+///
+/// # Safety
+/// The caller must have been compiled for AVX2 and FMA.
 #[inline(always)]
-pub(super) fn block<O: Operation, V: Numbers, T: Copy, const N: usize>(
+pub(super) unsafe fn block<O: Operation, V: Numbers, T: Copy, const N: usize>(
     a: &[T; N],
     b: &[T; N],
     d: &[T; N],

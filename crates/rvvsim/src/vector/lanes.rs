@@ -120,7 +120,7 @@ impl Kernels {
     /// The best one for this host.
     pub fn pick(&self) -> Kernel {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        if is_better_host() {
             return self.avx2;
         }
         self.any
@@ -132,12 +132,25 @@ unsafe fn any<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -
     unsafe { B::run::<{ cfg!(target_arch = "aarch64") }>(regs, lanes, count, mode) }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi2,lzcnt,popcnt")]
-unsafe fn avx2<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
-    // SAFETY: the caller's.
-    unsafe { B::run::<true>(regs, lanes, count, mode) }
+/// What a better host has, in one list: what kernels for it are compiled for, and what is looked for.
+macro_rules! better_host {
+    ($($feature:tt),+) => {
+        /// Whether this host is one.
+        #[cfg(target_arch = "x86_64")]
+        fn is_better_host() -> bool {
+            $(std::arch::is_x86_feature_detected!($feature))&&+
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        $(#[target_feature(enable = $feature)])+
+        unsafe fn avx2<B: Block>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
+            // SAFETY: the caller's.
+            unsafe { B::run::<true>(regs, lanes, count, mode) }
+        }
+    };
 }
+
+better_host!("avx2", "fma", "bmi2", "lzcnt", "popcnt");
 
 /// How an instruction computes its elements.
 pub struct Work {
