@@ -451,10 +451,7 @@ pub(super) fn write_mask_word(
         ones = match vi.inactive {
             Policy::Undisturbed => 0,
             Policy::Ones | Policy::OnesToRegister => inactive,
-            Policy::Random => {
-                let coins = &mut v.mask_coins;
-                (0..64).filter(|i| inactive >> i & 1 != 0 && coins.toss()).fold(0, |b, i| b | 1 << i)
-            }
+            Policy::Random => inactive & v.mask_coins.toss(64),
         };
     }
     let old = u64::read(&v.regs[at..]);

@@ -363,8 +363,9 @@ pub fn copy_chosen<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
     copy_chosen_any::<T>(to, from, bits);
 }
 
+/// The same, compiled for whatever its caller is.
 #[inline(always)]
-fn copy_chosen_any<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
+pub fn copy_chosen_any<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
     #[inline(always)]
     fn blend<T: Element, const N: usize>(to: &mut [u8], from: &[u8], bits: u64) {
         let merged = select(bits, &read_lanes::<T, N>(from), &read_lanes::<T, N>(to));

@@ -105,6 +105,9 @@ fn trap_at(hart: &mut Hart, i: usize, trap: Trap) -> Trap {
 /// that a load that traps and is resumed ends as one that does not trap.
 pub(super) fn treat_loaded_inactive<T: Element>(hart: &mut Hart, vi: &VInst, from: usize, to: usize) {
     if vi.masked && vi.inactive != Policy::Undisturbed {
+        if vi.inst.nf == 0 {
+            return hart.v.treat_inactive(vi.inactive, vi.vd as usize, T::SIZE, from..to);
+        }
         for i in from..to {
             for field in 0..usize::from(vi.inst.nf) + 1 {
                 let at = vi.vd as usize + field * vi.group as usize;

@@ -2,7 +2,9 @@
 //! Agnostic and Vector Mask Agnostic").
 
 use super::VectorState;
-use super::body::mask_bit;
+use super::body::low_bits;
+use super::element::Element;
+use super::lanes::{copy_chosen, copy_chosen_any};
 use crate::config::Agnostic;
 
 /// What an instruction does to a set of elements that get no result.
@@ -48,17 +50,21 @@ impl Coins {
         Coins { state, bits: 0, left: 0 }
     }
 
-    /// The next toss.
-    pub fn toss(&mut self) -> bool {
-        if self.left == 0 {
+    /// The next `n` tosses, 64 at most: those of elements in their order, however many are asked for at a time.
+    #[inline(always)]
+    pub fn toss(&mut self, n: usize) -> u64 {
+        let mut tosses = self.bits;
+        let mut taken = n as u32;
+        if self.left < taken {
+            taken -= self.left;
             self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
             self.bits = mix(self.state);
+            tosses |= self.bits << self.left;
             self.left = 64;
         }
-        self.left -= 1;
-        let toss = self.bits & 1 != 0;
-        self.bits >>= 1;
-        toss
+        self.left -= taken;
+        self.bits = self.bits.checked_shr(taken).unwrap_or(0);
+        tosses & low_bits(n)
     }
 }
 
@@ -82,11 +88,25 @@ impl VectorState {
         if policy == Policy::Undisturbed {
             return;
         }
-        for i in elements {
+        let mut first = elements.start;
+        while first < elements.end {
+            let n = (64 - first % 64).min(elements.end - first);
+            let mask = u64::read(&self.regs[first / 64 * 8..]) >> (first % 64);
             // All of the body is in registers that the body touches, so both kinds of ones are the same.
-            if !mask_bit(&self.regs, i) && (policy != Policy::Random || self.mask_coins.toss()) {
-                self.regs[at + i * size..][..size].fill(0xff);
+            let mut chosen = !mask & low_bits(n);
+            if policy == Policy::Random {
+                chosen &= self.mask_coins.toss(n);
             }
+            if chosen != 0 {
+                let group = &mut self.regs[at + first * size..][..n * size];
+                match size {
+                    1 => copy_chosen::<u8>(group, &ONES, chosen),
+                    2 => copy_chosen::<u16>(group, &ONES, chosen),
+                    4 => copy_chosen::<u32>(group, &ONES, chosen),
+                    _ => copy_chosen::<u64>(group, &ONES, chosen),
+                }
+            }
+            first += n;
         }
     }
 
@@ -103,10 +123,12 @@ impl VectorState {
         }
         let tail = &mut self.regs[at..][tail];
         if policy == Policy::Random {
-            for element in tail.chunks_mut(size) {
-                if self.tail_coins.toss() {
-                    element.fill(0xff);
-                }
+            let coins = &mut self.tail_coins;
+            match size {
+                1 => toss_for_ones::<u8>(tail, coins),
+                2 => toss_for_ones::<u16>(tail, coins),
+                4 => toss_for_ones::<u32>(tail, coins),
+                _ => toss_for_ones::<u64>(tail, coins),
             }
         } else {
             tail.fill(0xff);
@@ -118,15 +140,122 @@ impl VectorState {
         if policy == Policy::Undisturbed {
             return;
         }
-        let vlenb = self.vlenb;
-        let register = &mut self.regs[at..][..vlenb];
+        let bits = self.vlenb * 8;
         if policy == Policy::Random {
-            for bit in vl..vlenb * 8 {
-                register[bit / 8] |= u8::from(self.tail_coins.toss()) << (bit % 8);
+            let mut first = vl;
+            while first < bits {
+                let n = (64 - first % 64).min(bits - first);
+                // (There is something after the last register, and it keeps its value.)
+                let word = &mut self.regs[at + first / 64 * 8..];
+                (u64::read(word) | self.tail_coins.toss(n) << (first % 64)).write(word);
+                first += n;
             }
-        } else if vl < vlenb * 8 {
+        } else if vl < bits {
+            let register = &mut self.regs[at..][..bits / 8];
             register[vl / 8] |= 0xff << (vl % 8);
             register[vl / 8 + 1..].fill(0xff);
+        }
+    }
+}
+
+/// Ones for 64 elements.
+static ONES: [u8; 512] = [0xff; 512];
+
+/// Makes ones of the elements whose coin says so. What is ones already stays so whatever a coin says, and as tails are
+/// treated by one instruction after the other most of them are: none is tossed for a stretch of them.
+fn toss_for_ones<T: Element>(elements: &mut [u8], coins: &mut Coins) {
+    #[inline(always)]
+    fn any<T: Element>(elements: &mut [u8], coins: &mut Coins) {
+        for some in elements.chunks_mut(64 * T::SIZE) {
+            let words = some.chunks_exact(8);
+            let is_ones =
+                words.remainder().is_empty() && words.fold(!0, |all, word| all & u64::read(word)) == !0;
+            if !is_ones {
+                let tosses = coins.toss(some.len() / T::SIZE);
+                copy_chosen_any::<T>(some, &ONES, tosses);
+            }
+        }
+    }
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn avx2<T: Element>(elements: &mut [u8], coins: &mut Coins) {
+            any::<T>(elements, coins);
+        }
+        // SAFETY: the host has it.
+        return unsafe { avx2::<T>(elements, coins) };
+    }
+    any::<T>(elements, coins);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Coins fall in order, however many at a time, and each by itself.
+    #[test]
+    fn tosses_are_one_stream_of_fair_coins() {
+        let one_by_one = |n: usize| {
+            let mut coins = Coins::new(Agnostic::Random(7));
+            (0..n).map(|_| coins.toss(1) != 0).collect::<Vec<bool>>()
+        };
+        let expected = one_by_one(100_000);
+        let mut coins = Coins::new(Agnostic::Random(7));
+        let mut got = Vec::new();
+        let mut n = 0;
+        while got.len() < 90_000 {
+            n = (n * 7 + 13) % 65;
+            let bits = coins.toss(n);
+            assert_eq!(bits & !low_bits(n), 0);
+            got.extend((0..n).map(|i| bits >> i & 1 != 0));
+        }
+        assert_eq!(got, expected[..got.len()]);
+        let heads = |coins: &mut dyn Iterator<Item = bool>| coins.filter(|&head| head).count();
+        assert!((49_000..51_000).contains(&heads(&mut expected.iter().copied())));
+        // Neighbours, and neighbours in memory 64 elements apart, have nothing to do with each other.
+        for apart in [1, 2, 8, 64, 128] {
+            let pairs = expected.iter().zip(&expected[apart..]);
+            let alike = heads(&mut pairs.map(|(a, b)| a == b));
+            assert!((49_000..51_000).contains(&alike), "{alike} {apart} apart");
+        }
+    }
+
+    /// An element becomes ones or keeps its value, and both happen everywhere.
+    #[test]
+    fn each_agnostic_element_is_kept_or_all_ones() {
+        let config = crate::Config {
+            vlen: 4096,
+            tail: Agnostic::Random(3),
+            mask: Agnostic::Random(4),
+            ..crate::Config::default()
+        };
+        for size in [1_usize, 2, 4, 8] {
+            let elements = 4 * 512 / size;
+            let (mut kept, mut ones) = (vec![0; elements], vec![0; elements]);
+            let mut v = VectorState::new(&config);
+            for round in 0..64 {
+                let at = 8 * v.vlenb;
+                v.regs[at..][..4 * 512].fill(0x5a);
+                let (vl, vstart) = (elements / 3 + round % 7, round % 5);
+                let mask = 0x0123_4567_89ab_cdef_u64.rotate_left(round as u32);
+                for word in v.regs[..512].chunks_exact_mut(8) {
+                    mask.write(word);
+                }
+                v.treat_inactive(Policy::Random, at, size, vstart..vl);
+                v.treat_tail(Policy::Random, at, size, 4 * 512, vl);
+                for i in 0..elements {
+                    let element = &v.regs[at + i * size..][..size];
+                    let is_agnostic = i >= vl || i >= vstart && mask >> (i % 64) & 1 == 0;
+                    assert!(element.iter().all(|&byte| byte == element[0]), "{i} of {size} bytes is torn");
+                    match element[0] {
+                        0x5a => kept[i] += usize::from(is_agnostic),
+                        0xff if is_agnostic => ones[i] += 1,
+                        other => panic!("element {i} is {other:#x}"),
+                    }
+                }
+                assert!(v.regs[at + 4 * 512..32 * 512].iter().all(|&byte| byte == 0), "past the group");
+            }
+            assert!((5..elements).all(|i| kept[i] > 2 && ones[i] > 2), "{size} bytes");
         }
     }
 }
