@@ -1,5 +1,8 @@
 //! Synchronous exceptions, as instructions raise them.
 
+use crate::Hart;
+use crate::vector::{self, VillOrigin};
+
 /// Exception causes, numbered as `mcause` numbers them (privileged manual, table "mcause values").
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -54,6 +57,19 @@ impl Trap {
     #[must_use]
     pub fn new(cause: Cause, tval: u64, why: &'static str) -> Self {
         Trap { cause, tval, why }
+    }
+
+    /// Whether it is of what a machine with [`Config::lenient`](crate::Config::lenient) runs.
+    #[must_use]
+    pub fn is_lenience(&self) -> bool {
+        [vector::TWO_EEWS, vector::VSTART].contains(&self.why)
+    }
+
+    /// What set `vill`, if that is the reason of the trap that `hart` has just raised; `Some(None)` if nothing did since
+    /// the reset.
+    #[must_use]
+    pub fn vill_origin(&self, hart: &Hart) -> Option<Option<VillOrigin>> {
+        (self.why == vector::VILL).then_some(hart.v.vill_origin)
     }
 
     /// An illegal instruction; `bits` is the instruction word, which becomes `tval`.

@@ -459,6 +459,7 @@ mod functions {
         VectorEnd: |h, at, block| {
             let u = at.uop();
             h.retired_in_block = u32::from(u.insn);
+            h.pc = block.pc_of(u.insn);
             let vinst = at.vector();
             match (vinst.run)(h, vinst) {
                 Ok(()) => {

@@ -229,8 +229,9 @@ impl Builder {
         let idx = self.vectors.len() - 1;
         if i.op.class() == Class::VectorConfig {
             match vector::next_vtype(&hart.config, i, self.vtype) {
-                Some(vtype) => self.vtype = vtype,
-                None => {
+                Some(vtype) if !vtype.vill => self.vtype = vtype,
+                // What sets vill is remembered, with its address.
+                _ => {
                     self.push(Kind::VectorEnd, i, idx, 0);
                     return false;
                 }

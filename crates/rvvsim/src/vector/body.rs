@@ -10,6 +10,7 @@
 use super::element::Element;
 use super::kernels::Choose;
 use super::lanes::{Lanes, PART_A, PART_B, PART_OUT, Ready, Work};
+use super::legality;
 use super::policy::Policy;
 use super::{VInst, VectorState};
 use crate::Hart;
@@ -141,8 +142,7 @@ fn past_vlmax(hart: &Hart, vi: &VInst) -> Exec {
     if hart.config.lenient {
         return Ok(());
     }
-    let why = "norm:vstart_val_rsv: vstart is greater than the largest element index for the current vtype";
-    Err(Trap::illegal(vi.inst.raw, why))
+    Err(Trap::illegal(vi.inst.raw, legality::VSTART))
 }
 
 /// An instruction completes: `vstart` becomes 0.

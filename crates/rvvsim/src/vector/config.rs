@@ -7,7 +7,7 @@ use super::{NO_LANES, NO_WORK, Quick, Run, VInst};
 use crate::Hart;
 use crate::config::{Config, VlChoice, VsetvlX0};
 use crate::trap::Exec;
-use rvv_isa::{Ext, Inst, Isa, Op, Vtype, csr};
+use rvv_isa::{Ext, Inst, Isa, Lmul, Op, Sew, Vtype, csr};
 
 /// The `vtype` a machine has after it is asked for this one: itself, or `vill` where it is not supported.
 #[must_use]
@@ -56,7 +56,11 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
         ready: Ready::new(&NO_WORK, NO_LANES, 0),
         work: &NO_WORK,
         small: false,
-        quick: if has_plain_avl && config.vl == VlChoice::Max { Quick::SetVl } else { Quick::No },
+        quick: if has_plain_avl && config.vl == VlChoice::Max && !vtype.vill {
+            Quick::SetVl
+        } else {
+            Quick::No
+        },
         quick_frm: 0,
         shift: 0,
         align: 0,
@@ -167,7 +171,65 @@ fn largest_group(has: impl Fn(Ext) -> bool) -> u64 {
     }
 }
 
+/// The instruction that set `vill`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VillOrigin {
+    /// Its address.
+    pub pc: u64,
+    /// Itself.
+    pub inst: Inst,
+    /// The `vtype` it asked for, in bits.
+    pub asked: u64,
+    /// Why it got `vill`.
+    pub why: &'static str,
+}
+
+impl VillOrigin {
+    /// The `vtype` it asked for, in words.
+    #[must_use]
+    pub fn asked_in_words(&self) -> String {
+        let (vsew, vlmul) = (self.asked as u32 >> 3 & 7, self.asked as u32 & 7);
+        let sew =
+            Sew::from_encoding(vsew).map_or(format!("vsew={vsew}"), |sew| format!("SEW={}", sew.bits()));
+        let lmul = Lmul::from_encoding(vlmul).map_or(format!("vlmul={vlmul}"), |lmul| match lmul.log2() {
+            log @ 0.. => format!("LMUL={}", 1 << log),
+            log => format!("LMUL=1/{}", 1 << -log),
+        });
+        format!("{sew}, {lmul} (vtype={:#x})", self.asked)
+    }
+}
+
+/// Why an instruction that asks for a `vtype` gets `vill`.
+#[cold]
+fn why_vill(config: &Config, inst: &Inst, old: Vtype, asked: u64) -> &'static str {
+    let vtype = Vtype::from_bits(asked);
+    match asked {
+        _ if asked >> 63 != 0 => "the vtype it asks for has vill set",
+        _ if asked >> 8 != 0 => "reserved bits of the vtype it asks for are not zero",
+        _ if Sew::from_encoding(asked as u32 >> 3 & 7).is_none() => "vsew is reserved",
+        _ if Lmul::from_encoding(asked as u32 & 7).is_none() => "vlmul is reserved",
+        _ if vtype.sew.bits() > config.isa.elen() => "SEW is greater than ELEN",
+        _ if supported(config, vtype).vill => "SEW is greater than LMUL*ELEN",
+        _ if keeps_vl(inst) && old.vill => {
+            "norm:vtype_vset_rsv: it keeps vl, its rd and rs1 being x0, while vill is set"
+        }
+        _ => {
+            "norm:vtype_vset_rsv: it keeps vl, its rd and rs1 being x0, and its SEW/LMUL ratio is another than before"
+        }
+    }
+}
+
+#[cold]
+fn remember_vill(hart: &mut Hart, inst: &Inst) {
+    let asked = if inst.op == Op::Vsetvl { hart.x[inst.rs2] } else { u64::from(inst.imm as u32) };
+    let why = why_vill(&hart.config, inst, hart.v.vtype, asked);
+    hart.v.vill_origin = Some(VillOrigin { pc: hart.pc, inst: *inst, asked, why });
+}
+
 fn set(hart: &mut Hart, vi: &VInst, vtype: Vtype, vl: u64) -> Exec {
+    if vtype.vill {
+        remember_vill(hart, &vi.inst);
+    }
     hart.v.vtype = vtype;
     hart.v.vl = vl;
     hart.v.vstart = 0;

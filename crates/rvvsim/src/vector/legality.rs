@@ -6,6 +6,17 @@
 use crate::config::Config;
 use rvv_isa::{Ext, Inst, Isa, Lmul, Op, Sew, Vtype};
 
+/// The rule that an instruction breaks while `vill` is set.
+pub const VILL: &str = "norm:vtype_vill_op: the instruction depends on vtype, and vill is set";
+
+/// The rule that a register breaks that is a source with two EEWs.
+pub const TWO_EEWS: &str =
+    "norm:vreg_source_eew_rsv: a vector register provides source operands with two EEWs";
+
+/// The rule that a `vstart` past the last element breaks.
+pub const VSTART: &str =
+    "norm:vstart_val_rsv: vstart is greater than the largest element index for the current vtype";
+
 /// The width of a vector operand's elements, and with it the size of its register group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Eew {
@@ -371,7 +382,7 @@ fn needed_for_e64(op: Op) -> Option<(Ext, &'static str)> {
 pub fn check(config: &Config, inst: &Inst, vtype: Vtype, shape: &Shape) -> Result<Layout, &'static str> {
     let checker = Checker::new(config, vtype, shape);
     if vtype.vill && !shape.any_vtype {
-        return Err("norm:vtype_vill_op: the instruction depends on vtype, and vill is set");
+        return Err(VILL);
     }
     if let Some((widths, rule)) = shape.only_sew
         && widths >> vtype.sew.encoding() & 1 == 0
@@ -415,9 +426,7 @@ pub fn check(config: &Config, inst: &Inst, vtype: Vtype, shape: &Shape) -> Resul
                 && a.overlaps(*b)
                 && !config.lenient
             {
-                return Err(
-                    "norm:vreg_source_eew_rsv: a vector register provides source operands with two EEWs",
-                );
+                return Err(TWO_EEWS);
             }
         }
     }

@@ -40,8 +40,9 @@ mod reserved;
 mod segment;
 pub(crate) mod simd;
 
-pub use config::{egs_max, element_group, next_vtype, supported};
+pub use config::{VillOrigin, egs_max, element_group, next_vtype, supported};
 pub use footprint::{Footprint, footprint};
+pub(crate) use legality::{TWO_EEWS, VILL, VSTART};
 pub use policy::Policy;
 pub(crate) use quick::Quick;
 pub use registers::Registers;
@@ -68,6 +69,8 @@ pub struct VectorState {
     pub vl: u64,
     /// Type of the elements; `vill` until the first `vset{i}vl{i}`.
     pub vtype: Vtype,
+    /// What set `vill` last; `None` if that was the reset.
+    pub vill_origin: Option<VillOrigin>,
     /// First element to execute.
     pub vstart: u64,
     /// Fixed-point rounding mode.
@@ -92,6 +95,7 @@ impl VectorState {
             vlenb,
             vl: 0,
             vtype: Vtype::VILL,
+            vill_origin: None,
             vstart: 0,
             vxrm: 0,
             vxsat: false,

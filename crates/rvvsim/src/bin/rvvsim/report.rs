@@ -3,6 +3,7 @@
 use crate::names::readable;
 use rvv_isa::{DisasmOptions, XReg};
 use rvvsim::elf::Image;
+use rvvsim::vector::VillOrigin;
 use rvvsim::{Cause, Hart, Machine, Trap};
 use std::fmt::Write;
 use std::time::Duration;
@@ -17,6 +18,9 @@ pub fn fatal_trap(hart: &mut Hart, image: &Image, headline: &str, trap: &Trap) -
     if trap.cause != Cause::IllegalInstruction && trap.tval != pc {
         let _ = writeln!(text, "  at     {}", address(image, trap.tval));
     }
+    if let Some((key, words)) = hint(hart, image, trap) {
+        let _ = writeln!(text, "  {key:<6} {words}");
+    }
     text.push_str(&registers(hart));
     text
 }
@@ -29,7 +33,27 @@ pub fn trap_line(hart: &mut Hart, image: &Image, trap: &Trap) -> String {
     if trap.cause != Cause::IllegalInstruction && trap.tval != pc {
         let _ = write!(text, ", accessing {}", address(image, trap.tval));
     }
+    if let Some((key, words)) = hint(hart, image, trap) {
+        let _ = write!(text, "; {key}: {words}");
+    }
     text
+}
+
+/// What else there is to know about a trap: where it comes from, what to do about it.
+fn hint(hart: &Hart, image: &Image, trap: &Trap) -> Option<(&'static str, String)> {
+    match trap.vill_origin(hart) {
+        Some(Some(origin)) => {
+            let VillOrigin { pc, inst, why, .. } = origin;
+            let asked = origin.asked_in_words();
+            let text = inst.disasm(pc, DisasmOptions { pseudo: true }).replace('\t', " ");
+            Some(("vill", format!("set by {text} at {}, which asked for {asked}: {why}", address(image, pc))))
+        }
+        Some(None) => Some(("vill", "set since the start: no vset{i}vl{i} was executed".to_owned())),
+        None if trap.is_lenience() => {
+            Some(("hint", "public test suites contain such instructions; --lenient runs them".to_owned()))
+        }
+        None => None,
+    }
 }
 
 /// An address with the symbol it belongs to.
