@@ -17,7 +17,7 @@ impl Hart {
     pub fn check_csr_access(&self, number: u16, writes: bool, bits: u32) -> Exec {
         let no = |why| Err(Trap::illegal(bits, why));
         if self.read_csr(number).is_none() {
-            return no("there is no CSR of this number");
+            return no(why_absent(number));
         }
         if u16::from(self.prv as u8) < number >> 8 & 3 {
             return no("norm:Zicsr_illegal_mode: the CSR belongs to a more privileged mode");
@@ -265,6 +265,26 @@ impl Hart {
             log.csrs.retain(|&(other, _)| other != number);
             log.csr(number, value);
         }
+    }
+}
+
+/// Why this machine has no CSR of this number.
+fn why_absent(number: u16) -> &'static str {
+    match number {
+        csr::FFLAGS | csr::FRM | csr::FCSR => "the CSR is of F, an extension that this machine is without",
+        csr::VSTART | csr::VXSAT | csr::VXRM | csr::VCSR | csr::VL | csr::VTYPE | csr::VLENB => {
+            "the CSR is of V (Zve32x), an extension that this machine is without"
+        }
+        csr::CYCLE | csr::TIME | csr::INSTRET => {
+            "the CSR is of Zicntr, an extension that this machine is without"
+        }
+        csr::HPMCOUNTER3..=csr::HPMCOUNTER31 => {
+            "the CSR is of Zihpm, an extension that this machine is without"
+        }
+        _ if csr::name(number).is_some() => {
+            "the CSR is of an extension that this emulator does not have, or of RV32"
+        }
+        _ => "there is no CSR of this number",
     }
 }
 

@@ -34,7 +34,7 @@ fn mstatus_keeps_what_its_fields_can_hold() {
 fn without_vectors_there_is_no_vs() {
     let mut h = hart_with("rv64gc");
     assert_eq!(write_and_read(&mut h, csr::MSTATUS, VS) & VS, 0);
-    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::VLENB), Some("there is no CSR of this number"));
+    assert!(broken_rule(&mut h, Op::Csrrs, 0, csr::VLENB).unwrap().contains("Zve32x"));
 }
 
 #[test]
@@ -150,8 +150,9 @@ fn accesses_are_refused_by_rule() {
     let mode = Some("norm:Zicsr_illegal_mode: the CSR belongs to a more privileged mode");
     let read_only = Some("norm:Zicsr_illegal_acc: a write to a read-only CSR");
     assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, 0x8ff), missing);
-    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::SEED), missing);
-    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::PMPCFG1), missing);
+    let unknown = Some("the CSR is of an extension that this emulator does not have, or of RV32");
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::SEED), unknown);
+    assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::PMPCFG1), unknown);
     assert_eq!(broken_rule(&mut h, Op::Csrrs, 0, csr::MHARTID), None);
     assert_eq!(broken_rule(&mut h, Op::Csrrw, 0, csr::MHARTID), read_only);
     // By the register's number and not its value.
