@@ -7,6 +7,7 @@ use crate::mem::{Access, PAGE, Ram, Scalar, Target, Tlb};
 use crate::privileged::{CsrFile, Platform, Privilege};
 use crate::trap::{Cause, Exec, Trap};
 use crate::vector::VectorState;
+use rvv_isa::Inst;
 use std::ops::{Index, IndexMut};
 
 /// A register file of 32 64-bit registers.
@@ -137,6 +138,13 @@ impl Hart {
             log: None,
             config,
         }
+    }
+
+    /// The instruction of a word, if this hart has it now: `misa.C` may be clear.
+    #[must_use]
+    pub fn decode(&self, word: u32) -> Option<Inst> {
+        let inst = self.config.isa.decode(word)?;
+        (inst.len == 4 || self.csr.compressed()).then_some(inst)
     }
 
     /// Writes an integer register; `x0` stays 0.

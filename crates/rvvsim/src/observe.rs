@@ -34,5 +34,5 @@ pub fn next(hart: &mut Hart) -> Option<Inst> {
         3 => u32::from(hart.fetch_parcel(pc.wrapping_add(2)).ok()?),
         _ => 0,
     };
-    hart.config.isa.decode(high << 16 | low)
+    hart.decode(high << 16 | low)
 }

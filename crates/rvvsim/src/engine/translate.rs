@@ -18,11 +18,16 @@ impl Context {
     const FS: u32 = 1 << 9;
     const VS: u32 = 1 << 10;
     const VILL: u32 = 1 << 8;
+    const COMPRESSED: u32 = 1 << 11;
+    const FLAGS: u32 = Self::FS | Self::VS | Self::COMPRESSED;
 
     /// The hart's context now.
     pub fn of(hart: &Hart) -> Context {
+        let flag = |on: bool, flag: u32| if on { flag } else { 0 };
         let flags = Context(
-            if hart.fs_enabled() { Self::FS } else { 0 } | if hart.vs_enabled() { Self::VS } else { 0 },
+            flag(hart.fs_enabled(), Self::FS)
+                | flag(hart.vs_enabled(), Self::VS)
+                | flag(hart.csr.compressed(), Self::COMPRESSED),
         );
         flags.with_vtype(hart.v.vtype)
     }
@@ -30,7 +35,7 @@ impl Context {
     fn with_vtype(self, vtype: Vtype) -> Context {
         let bits = vtype.to_bits();
         let vill = if bits >> 63 != 0 { Self::VILL } else { 0 };
-        Context(self.0 & (Self::FS | Self::VS) | vill | bits as u32 & 0xff)
+        Context(self.0 & Self::FLAGS | vill | bits as u32 & 0xff)
     }
 
     fn fs(self) -> bool {
@@ -39,6 +44,10 @@ impl Context {
 
     fn vs(self) -> bool {
         self.0 & Self::VS != 0
+    }
+
+    fn compressed(self) -> bool {
+        self.0 & Self::COMPRESSED != 0
     }
 }
 
@@ -163,13 +172,16 @@ impl Builder {
     fn instruction(&mut self, hart: &Hart, word: u32) -> bool {
         let len = if word & 3 == 3 { 4 } else { 2 };
         let at = self.pc.wrapping_add(u64::from(self.bytes));
-        let decoded = hart.config.isa.decode(word);
+        let decoded = hart.decode(word);
         let placeholder = Inst { len, raw: word, ..Inst::new(Op::Ebreak) };
         let i = decoded.unwrap_or(placeholder);
         self.insts.push((self.bytes, i));
         self.bytes += u16::from(len);
         let Some(i) = decoded else {
             let why = match rvv_isa::decode(word) {
+                Some(_) if len == 2 && hart.config.isa.has(Ext::Zca) => {
+                    "a compressed instruction while misa.C is clear"
+                }
                 Some(_) => "an instruction of an extension that --isa leaves out",
                 None => vector::reserved_encoding(word).unwrap_or(
                     "not an instruction of any extension this machine knows, or a reserved encoding",
@@ -185,7 +197,7 @@ impl Builder {
             return self.vector(hart, &i);
         }
         let op = i.op.base();
-        if let Some(go_on) = self.control_flow(hart, op, &i, at) {
+        if let Some(go_on) = self.control_flow(op, &i, at) {
             return go_on;
         }
         if let Some((kind, imm)) = straight(op, &i, at) {
@@ -242,7 +254,7 @@ impl Builder {
     }
 
     /// Jumps and branches; `None` for any other instruction.
-    fn control_flow(&mut self, hart: &Hart, op: Op, i: &Inst, at: u64) -> Option<bool> {
+    fn control_flow(&mut self, op: Op, i: &Inst, at: u64) -> Option<bool> {
         let kind = match op {
             Op::Beq => Kind::Beq,
             Op::Bne => Kind::Bne,
@@ -255,8 +267,7 @@ impl Builder {
             _ => return None,
         };
         let target = at.wrapping_add_signed(i64::from(i.imm));
-        let ialign32 = !hart.config.isa.has(Ext::Zca);
-        if ialign32 && (kind == Kind::Jalr || target % 4 != 0) {
+        if !self.context.compressed() && (kind == Kind::Jalr || target % 4 != 0) {
             return Some(self.call(jump_ialign32, Flow::End, i));
         }
         let imm = if kind == Kind::Jalr { i64::from(i.imm) } else { target as i64 };

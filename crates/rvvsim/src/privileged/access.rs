@@ -155,7 +155,7 @@ impl Hart {
                 let mask = SSI | SEI | stip;
                 return self.write_mip(self.csr.mip & !mask | value & mask);
             }
-            csr::MEDELEG => csr.medeleg = value & csr.masks.medeleg,
+            csr::MEDELEG => csr.medeleg = value & csr.medeleg_mask(),
             csr::MIDELEG => {
                 csr.mideleg = value & DELEGABLE_INTERRUPTS;
                 self.look_for_interrupts();
@@ -197,7 +197,17 @@ impl Hart {
             // norm:mhpmcounter_mhpmevent_rdonly0
             n if MHPMCOUNTERS.contains(&n) => return,
             n if MHPMEVENTS.contains(&n) => {}
-            csr::MISA | csr::TSELECT => {}
+            csr::MISA => {
+                let misa = csr.misa & !csr.masks.misa | value & csr.masks.misa;
+                // norm:misa_inc_ialign: "If an instruction that would write misa increases IALIGN, and the subsequent
+                // instruction's address is not IALIGN-bit aligned, the write to misa is suppressed".
+                if misa == csr.misa || value & csr.masks.misa != 0 || self.next_pc.is_multiple_of(4) {
+                    csr.misa = misa;
+                } else {
+                    return;
+                }
+            }
+            csr::TSELECT => {}
             _ => return,
         }
         // What can be written and has been is logged, even where nothing changed.

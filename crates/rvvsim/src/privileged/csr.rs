@@ -52,25 +52,26 @@ pub(super) struct Masks {
     pub counteren: u64,
     pub menvcfg: u64,
     pub senvcfg: u64,
-    /// Clear where instruction addresses have zeroes.
-    pub pc: u64,
+    /// `misa`: C alone can be switched off, where it is there.
+    pub misa: u64,
+    /// There are compressed instructions, whatever `misa.C` is.
+    always_compressed: bool,
 }
 
 impl Masks {
     fn new(isa: &Isa) -> Self {
         let when = |ext: Ext, bits: u64| if isa.has(ext) { bits } else { 0 };
-        // Exceptions 1 to 9, 12, 13 and 15; 19 as Spike has it. norm:medeleg_when_rd0: those that cannot
-        // occur below M-mode are read-only zero, as a misaligned fetch with compressed instructions.
-        let misaligned_fetch = if isa.has(Ext::Zca) { 0 } else { 1 };
+        // Exceptions 1 to 9, 12, 13 and 15; 19 as Spike has it; and 0: see `CsrFile::medeleg_mask`.
         let hardware_error = when(Ext::Zicntr, 1 << 19);
         let cache_blocks = when(Ext::Zicbom, CBIE | CBCFE) | when(Ext::Zicboz, CBZE);
         Masks {
             mstatus: if isa.has(Ext::Zve32x) { MSTATUS_WRITABLE } else { MSTATUS_WRITABLE & !VS },
-            medeleg: 0xb3fe | misaligned_fetch | hardware_error,
+            medeleg: 0xb3fe | hardware_error,
             counteren: when(Ext::Zicntr, 0x7) | when(Ext::Zihpm, 0xffff_fff8),
             menvcfg: FIOM | cache_blocks | ADUE | PBMTE | STCE,
             senvcfg: FIOM | cache_blocks,
-            pc: if isa.has(Ext::Zca) { !1 } else { !3 },
+            misa: when(Ext::C, MISA_C),
+            always_compressed: isa.has(Ext::Zca) && !isa.has(Ext::C),
         }
     }
 }
@@ -111,6 +112,25 @@ impl CsrFile {
         }
     }
 
+    /// Whether there are compressed instructions now: IALIGN is 16 with them, and else 32.
+    #[inline(always)]
+    #[must_use]
+    pub fn compressed(&self) -> bool {
+        self.misa & MISA_C != 0 || self.masks.always_compressed
+    }
+
+    /// Clear where instruction addresses have zeroes. norm:mepc_acc: bit 1 of `mepc` is masked on reads while IALIGN
+    /// is 32, and keeps what was written.
+    pub(super) fn pc_mask(&self) -> u64 {
+        if self.compressed() { !1 } else { !3 }
+    }
+
+    /// What of `medeleg` can be written. norm:medeleg_when_rd0: exceptions that cannot occur below M-mode are read-only
+    /// zero, as a misaligned fetch is with compressed instructions.
+    pub(super) fn medeleg_mask(&self) -> u64 {
+        self.masks.medeleg | u64::from(!self.compressed())
+    }
+
     /// `menvcfg`.
     #[must_use]
     pub fn menvcfg(&self) -> u64 {
@@ -123,6 +143,9 @@ impl CsrFile {
         self.senvcfg
     }
 }
+
+/// The bit of C in `misa`.
+const MISA_C: u64 = 1 << 2;
 
 /// `misa`: MXLEN is 64, and a bit for each extension of one letter.
 fn misa(isa: &Isa) -> u64 {
@@ -215,7 +238,7 @@ impl Hart {
             csr::SCOUNTEREN => csr.scounteren,
             csr::SENVCFG => csr.senvcfg,
             csr::SSCRATCH => csr.sscratch,
-            csr::SEPC => csr.sepc & csr.masks.pc,
+            csr::SEPC => csr.sepc & csr.pc_mask(),
             csr::SCAUSE => csr.scause,
             csr::STVAL => csr.stval,
             csr::SIP => self.mip() & csr.mideleg,
@@ -239,7 +262,7 @@ impl Hart {
             csr::MENVCFG => csr.menvcfg,
             csr::MCOUNTINHIBIT => csr.mcountinhibit,
             csr::MSCRATCH => csr.mscratch,
-            csr::MEPC => csr.mepc & csr.masks.pc,
+            csr::MEPC => csr.mepc & csr.pc_mask(),
             csr::MCAUSE => csr.mcause,
             csr::MTVAL => csr.mtval,
             csr::MIP => self.mip(),

@@ -155,7 +155,7 @@ impl Hart {
         // xRET also sets MPRV=0".
         let ie = if status & MPIE != 0 { MIE } else { 0 };
         self.return_to(to, status & !(MIE | MPP) | ie | MPIE);
-        self.next_pc = self.csr.mepc & self.csr.masks.pc;
+        self.next_pc = self.csr.mepc & self.csr.pc_mask();
     }
 
     /// `sret`, in S-mode or above.
@@ -165,7 +165,7 @@ impl Hart {
         let to = if status & SPP != 0 { Privilege::Supervisor } else { Privilege::User };
         let ie = if status & SPIE != 0 { SIE } else { 0 };
         self.return_to(to, status & !(SIE | SPP) | ie | SPIE);
-        self.next_pc = self.csr.sepc & self.csr.masks.pc;
+        self.next_pc = self.csr.sepc & self.csr.pc_mask();
     }
 
     fn return_to(&mut self, mode: Privilege, status: u64) {

@@ -5,12 +5,134 @@ use crate::fp::Flags;
 use rvv_isa::csr;
 
 #[test]
-fn misa_shows_the_letters_and_cannot_be_written() {
+fn misa_shows_the_letters_and_only_c_can_be_written() {
     let mut h = hart_with("rv64gcv");
     // MXL = 2; A, C, D, F, I, M, S, U, V are letters 0, 2, 3, 5, 8, 12, 18, 20, 21.
     assert_eq!(read(&mut h, csr::MISA), 0x8000_0000_0034_112d);
-    assert_eq!(write_and_read(&mut h, csr::MISA, 0), 0x8000_0000_0034_112d);
-    assert_eq!(read(&mut hart_with("rv64ib"), csr::MISA), 0x8000_0000_0014_0102);
+    assert_eq!(write_and_read(&mut h, csr::MISA, 0), 0x8000_0000_0034_1129);
+    assert_eq!(write_and_read(&mut h, csr::MISA, u64::MAX), 0x8000_0000_0034_112d);
+    let mut without = hart_with("rv64ib");
+    assert_eq!(read(&mut without, csr::MISA), 0x8000_0000_0014_0102);
+    assert_eq!(write_and_read(&mut without, csr::MISA, u64::MAX), 0x8000_0000_0014_0102);
+    // Zca without C has no bit here, and stays.
+    let mut zca = hart_with("rv64i_zca");
+    assert_eq!(write_and_read(&mut zca, csr::MISA, u64::MAX) & 4, 0);
+    assert!(zca.csr.compressed());
+}
+
+/// norm:misa_inc_ialign: the write is suppressed if the next instruction would be misaligned.
+#[test]
+fn clearing_misa_c_does_not_misalign_what_comes_next() {
+    let mut h = hart_with("rv64gcv");
+    h.pc = RAM_BASE + 2;
+    h.x[5] = 0;
+    run(&mut h, Op::Csrrw, 0, 5, i32::from(csr::MISA)).unwrap();
+    assert_eq!(h.read_csr(csr::MISA).unwrap() & 4, 4);
+    h.pc = RAM_BASE + 4;
+    run(&mut h, Op::Csrrw, 0, 5, i32::from(csr::MISA)).unwrap();
+    assert_eq!(h.read_csr(csr::MISA).unwrap() & 4, 0);
+    // What is set stays set, wherever the next instruction is.
+    h.pc = RAM_BASE + 2;
+    h.x[5] = 4;
+    run(&mut h, Op::Csrrw, 0, 5, i32::from(csr::MISA)).unwrap();
+    assert_eq!(h.read_csr(csr::MISA).unwrap() & 4, 4);
+}
+
+/// With IALIGN = 32 bit 1 of `mepc` and `sepc` is masked on reads, and comes back with C; a misaligned fetch can happen
+/// and so be delegated.
+#[test]
+fn misa_c_changes_what_epcs_and_medeleg_hold() {
+    let mut h = hart_with("rv64gcv");
+    h.write_csr(csr::MEPC, RAM_BASE + 2);
+    h.write_csr(csr::SEPC, RAM_BASE + 6);
+    h.write_csr(csr::MEDELEG, 1);
+    assert_eq!(h.read_csr(csr::MEDELEG), Some(0));
+    h.next_pc = RAM_BASE;
+    h.write_csr(csr::MISA, 0);
+    assert_eq!((h.read_csr(csr::MEPC), h.read_csr(csr::SEPC)), (Some(RAM_BASE), Some(RAM_BASE + 4)));
+    h.write_csr(csr::MEDELEG, 1);
+    assert_eq!(h.read_csr(csr::MEDELEG), Some(1));
+    run(&mut h, Op::Mret, 0, 0, 0).unwrap();
+    assert_eq!(h.pc, RAM_BASE);
+    h.write_csr(csr::MISA, 4);
+    assert_eq!((h.read_csr(csr::MEPC), h.read_csr(csr::SEPC)), (Some(RAM_BASE + 2), Some(RAM_BASE + 6)));
+}
+
+/// The same code, with C and without, from cached blocks: a compressed instruction, and jumps to the middle of a word.
+#[test]
+fn code_means_another_thing_without_misa_c() {
+    use crate::engine::{Engine, Stop};
+    let encode = |inst: Inst| rvv_isa::encode(&inst).unwrap();
+    let c_addi = 0x0505_u32; // c.addi a0, 1
+    let misa = i32::from(csr::MISA);
+    let code = [
+        // 0: a0 += 1, twice; c.nop and c.jr ra
+        c_addi << 16 | c_addi,
+        0x8082 << 16 | 1,
+        // 8: a taken branch to 2; 12: one that is not taken, to 2
+        encode(Inst { imm: -6, ..Inst::new(Op::Beq) }),
+        encode(Inst { rs1: 1, imm: -10, ..Inst::new(Op::Beq) }),
+        // 16: jalr to 2
+        encode(Inst { rd: 7, rs1: 6, imm: 3, ..Inst::new(Op::Jalr) }),
+        // 20: misa = t0
+        encode(Inst { rs1: 5, imm: misa, ..Inst::new(Op::Csrrw) }),
+        // 24
+        encode(Inst::new(Op::Wfi)),
+    ];
+    let mut h = hart_with("rv64gcv");
+    for (i, word) in code.iter().enumerate() {
+        h.ram.write(4 * i, *word).unwrap();
+    }
+    let mut engine = Engine::default();
+    (h.x[1], h.x[6]) = (RAM_BASE + 24, RAM_BASE);
+    let mut at = |h: &mut Hart, pc: u64, budget: u64| {
+        (h.pc, h.x[10], h.x[7]) = (RAM_BASE + pc, 0, 0);
+        let stop = engine.run(h, budget);
+        (
+            match stop {
+                Stop::Trap(trap) => Some((trap.cause, trap.tval)),
+                Stop::Budget => None,
+            },
+            h.pc - RAM_BASE,
+            h.x[10],
+        )
+    };
+    let compressed_illegal = Some((Cause::IllegalInstruction, u64::from(c_addi)));
+    let misaligned = Some((Cause::InstructionAddressMisaligned, RAM_BASE + 2));
+    for _ in 0..3 {
+        assert_eq!(at(&mut h, 0, 4), (None, 24, 2));
+        assert_eq!(at(&mut h, 8, 4), (None, 24, 1));
+        assert_eq!(at(&mut h, 16, 4), (None, 24, 1));
+        h.x[5] = 0;
+        at(&mut h, 20, 1);
+        assert_eq!(at(&mut h, 0, 4), (compressed_illegal, 0, 0));
+        assert_eq!(at(&mut h, 8, 2), (misaligned, 8, 0));
+        assert_eq!(at(&mut h, 12, 1), (None, 16, 0));
+        assert_eq!(at(&mut h, 16, 2), (misaligned, 16, 0));
+        assert_eq!(h.x[7], 0, "a jump that traps writes no register");
+        h.x[5] = 4;
+        at(&mut h, 20, 1);
+    }
+}
+
+/// A CSR of an extension that is not there names the extension.
+#[test]
+fn a_csr_of_a_missing_extension_names_it() {
+    let mut h = hart_with("rv64i");
+    let mut says = |number: u16| broken_rule(&mut h, Op::Csrrs, 0, number).unwrap();
+    for (number, extension) in [
+        (csr::CYCLE, "Zicntr"),
+        (csr::TIME, "Zicntr"),
+        (csr::INSTRET, "Zicntr"),
+        (csr::HPMCOUNTER3, "Zihpm"),
+        (csr::HPMCOUNTER31, "Zihpm"),
+        (csr::FCSR, "F,"),
+        (csr::VL, "V "),
+        (csr::SEED, "an extension"),
+    ] {
+        assert!(says(number).contains(extension), "{}", says(number));
+    }
+    assert_eq!(says(0x8ff), "there is no CSR of this number");
 }
 
 #[test]
