@@ -1,5 +1,8 @@
 //! What becomes of elements that get no result: inactive ones and the tail (manual, section "Vector Tail
 //! Agnostic and Vector Mask Agnostic").
+//!
+//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its twin is the
+//! same function compiled without.
 
 use super::VectorState;
 use super::body::low_bits;
@@ -144,6 +147,14 @@ impl VectorState {
         if policy == Policy::Random {
             let mut first = vl;
             while first < bits {
+                if first.is_multiple_of(8 * LINE)
+                    && self.regs[at + first / 8..][..(bits - first) / 8]
+                        .first_chunk()
+                        .is_some_and(is_ones::<LINE>)
+                {
+                    first += 8 * LINE;
+                    continue;
+                }
                 let n = (64 - first % 64).min(bits - first);
                 // (There is something after the last register, and it keeps its value.)
                 let word = &mut self.regs[at + first / 64 * 8..];
@@ -161,18 +172,36 @@ impl VectorState {
 /// Ones for 64 elements.
 static ONES: [u8; 512] = [0xff; 512];
 
-/// Makes ones of the elements whose coin says so. What is ones already stays so whatever a coin says, and as tails are
-/// treated by one instruction after the other most of them are: none is tossed for a stretch of them.
+/// Bytes that are looked at together.
+const LINE: usize = 64;
+
+/// Whether coins would change nothing: what is ones already stays so whatever they say. As tails are treated by one
+/// instruction after the other, most of them soon are.
+#[inline(always)]
+fn is_ones<const N: usize>(bytes: &[u8; N]) -> bool {
+    // Written so that it becomes a few of the host's vector instructions.
+    let mut all = [!0; 8];
+    for line in bytes.chunks_exact(LINE) {
+        for (all, word) in all.iter_mut().zip(line.chunks_exact(8)) {
+            *all &= u64::read(word);
+        }
+    }
+    all == [!0; 8]
+}
+
+/// Makes ones of the elements whose coin says so.
 fn toss_for_ones<T: Element>(elements: &mut [u8], coins: &mut Coins) {
     #[inline(always)]
     fn any<T: Element>(elements: &mut [u8], coins: &mut Coins) {
-        for some in elements.chunks_mut(64 * T::SIZE) {
-            let words = some.chunks_exact(8);
-            let is_ones =
-                words.remainder().is_empty() && words.fold(!0, |all, word| all & u64::read(word)) == !0;
-            if !is_ones {
-                let tosses = coins.toss(some.len() / T::SIZE);
-                copy_chosen_any::<T>(some, &ONES, tosses);
+        for lines in elements.chunks_mut(8 * LINE) {
+            if lines.first_chunk().is_some_and(is_ones::<{ 8 * LINE }>) {
+                continue;
+            }
+            for line in lines.chunks_mut(LINE) {
+                if !line.first_chunk().is_some_and(is_ones::<LINE>) {
+                    let tosses = coins.toss(line.len() / T::SIZE);
+                    copy_chosen_any::<T>(line, &ONES, tosses);
+                }
             }
         }
     }
