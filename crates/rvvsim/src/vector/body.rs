@@ -353,7 +353,7 @@ impl VectorState {
 }
 
 /// What chooses between elements on this host, by their size.
-static CHOOSERS: LazyLock<[Ready; 4]> = LazyLock::new(|| {
+pub(super) static CHOOSERS: LazyLock<[Ready; 4]> = LazyLock::new(|| {
     [
         const { &Work::of::<Choose<(), u8>>() },
         const { &Work::of::<Choose<(), u16>>() },

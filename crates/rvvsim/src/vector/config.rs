@@ -2,7 +2,7 @@
 
 use super::body::log_csr;
 use super::lanes::Ready;
-use super::policy::{Policy, mix};
+use super::policy::{Extent, Policy, mix};
 use super::{NO_LANES, NO_WORK, Quick, Run, VInst};
 use crate::Hart;
 use crate::config::{Config, VlChoice, VsetvlX0};
@@ -76,6 +76,8 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
         immediate: false,
         inactive: Policy::Undisturbed,
         tail: Policy::Undisturbed,
+        writes: 0,
+        extent: Extent::Body,
     }
 }
 

@@ -29,8 +29,10 @@ pub const PART_B: usize = PART_A + 128;
 pub const PART_D: usize = PART_B + 128;
 /// The results of such a block: 64 elements.
 pub const PART_OUT: usize = PART_D + 128;
+/// Ones, for ever: as much as a scalar operand.
+pub const ONES: usize = PART_OUT + 512 + OVERREAD;
 /// All bytes after the last register.
-pub const SLACK: usize = PART_OUT + 512 + OVERREAD;
+pub const SLACK: usize = ONES + 64;
 
 /// Where the operands and results of a kernel are: offsets into [`VectorState::regs`](super::VectorState::regs).
 #[derive(Clone, Copy, Debug)]

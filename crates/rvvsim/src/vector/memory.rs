@@ -468,6 +468,7 @@ pub(super) fn load_piece(
     bytes: usize,
     copy: impl Fn(&mut [u8], &[u8]),
 ) {
+    vi.tell(&mut hart.v);
     let to = &mut hart.v.regs[vi.vd as usize..][..bytes];
     copy(to, hart.ram.piece(offset, bytes));
     hart.vs_dirty = true;

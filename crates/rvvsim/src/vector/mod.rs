@@ -49,11 +49,11 @@ pub use registers::Registers;
 pub use reserved::reserved_encoding;
 
 use crate::Hart;
-use crate::config::Config;
+use crate::config::{Agnostic, Config};
 use crate::trap::{Exec, Trap};
 use lanes::{Lanes, Ready, SCALAR, Work};
 use legality::{Eew, Shape};
-use policy::Coins;
+use policy::{Coins, Extent, KnownOnes};
 use quick::Circumstances;
 use rvv_isa::{Class, Field, Inst, Sew, Vtype};
 
@@ -83,6 +83,8 @@ pub struct VectorState {
     tail_coins: Coins,
     /// The coins of the random mask policy.
     mask_coins: Coins,
+    /// What is known about ones in the registers, for the random tail policy.
+    known_ones: KnownOnes,
 }
 
 impl VectorState {
@@ -90,8 +92,10 @@ impl VectorState {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let vlenb = config.vlen as usize / 8;
+        let mut regs = Registers::new(32 * vlenb, lanes::SLACK);
+        regs[32 * vlenb + lanes::ONES..][..64].fill(0xff);
         VectorState {
-            regs: Registers::new(32 * vlenb, lanes::SLACK),
+            regs,
             vlenb,
             vl: 0,
             vtype: Vtype::VILL,
@@ -102,6 +106,7 @@ impl VectorState {
             vl_rounded: false,
             tail_coins: Coins::new(config.tail),
             mask_coins: Coins::new(config.mask),
+            known_ones: KnownOnes::new(vlenb),
         }
     }
 
@@ -113,6 +118,7 @@ impl VectorState {
 
     /// The bytes of a register, to write.
     pub fn register_mut(&mut self, r: u8) -> &mut [u8] {
+        self.known_ones.forget(usize::from(r), self.vlenb);
         &mut self.regs[usize::from(r) * self.vlenb..][..self.vlenb]
     }
 }
@@ -166,6 +172,10 @@ pub struct VInst {
     pub inactive: Policy,
     /// What becomes of the tail.
     pub tail: Policy,
+    /// The registers that [`KnownOnes`] is to hear of, a bit for each; none if the tail policy is not random.
+    writes: u32,
+    /// How much of them is written.
+    extent: Extent,
 }
 
 impl VInst {
@@ -287,6 +297,7 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         std::mem::swap(&mut lanes.a, &mut lanes.d);
     }
     let ready = Ready::new(work, lanes, vlmax as usize);
+    let whole_registers = matches!(shape.vd, Eew::Registers(_));
     let scalar_mask = u64::MAX >> (64 - 8 * u32::from(work.sizes[2]));
     Ok(VInst {
         inst: *inst,
@@ -310,5 +321,17 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         immediate,
         inactive,
         tail,
+        writes: if matches!(config.tail, Agnostic::Random(_)) && !shape.store && shape.vd != Eew::Absent {
+            let registers = layout.vd_registers * if whole_registers { 1 } else { u32::from(inst.nf) + 1 };
+            ((1_u64 << registers) - 1 << inst.rd) as u32
+        } else {
+            0
+        },
+        extent: match shape.vd {
+            Eew::Mask => Extent::Mask,
+            Eew::Element0 | Eew::WideElement0 => Extent::Element0,
+            _ if whole_registers => Extent::All,
+            _ => Extent::Body,
+        },
     })
 }

@@ -4,10 +4,10 @@
 //! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its twin is the
 //! same function compiled without.
 
-use super::VectorState;
-use super::body::low_bits;
+use super::body::{CHOOSERS, low_bits};
 use super::element::Element;
-use super::lanes::{copy_chosen, copy_chosen_any};
+use super::lanes::{self, Lanes, copy_chosen_any};
+use super::{VInst, VectorState};
 use crate::config::Agnostic;
 
 /// What an instruction does to a set of elements that get no result.
@@ -100,14 +100,12 @@ impl VectorState {
             if policy == Policy::Random {
                 chosen &= self.mask_coins.toss(n);
             }
-            if chosen != 0 {
-                let group = &mut self.regs[at + first * size..][..n * size];
-                match size {
-                    1 => copy_chosen::<u8>(group, &ONES, chosen),
-                    2 => copy_chosen::<u16>(group, &ONES, chosen),
-                    4 => copy_chosen::<u32>(group, &ONES, chosen),
-                    _ => copy_chosen::<u64>(group, &ONES, chosen),
-                }
+            if chosen != 0 && size == 1 {
+                bytes_of_ones(&mut self.regs[at + first..][..n], chosen);
+            } else if chosen != 0 {
+                let (to, ones) = (at + first * size, 32 * self.vlenb + lanes::ONES);
+                let lanes = Lanes { out: to, a: to, b: ones, each: 0, ..super::NO_LANES };
+                CHOOSERS[size.trailing_zeros() as usize % 4].run_part(&mut self.regs, &lanes, n, chosen);
             }
             first += n;
         }
@@ -120,21 +118,33 @@ impl VectorState {
             Policy::OnesToRegister => (vl * size).next_multiple_of(self.vlenb).min(group),
             Policy::Ones | Policy::Random => group,
         };
-        let tail = vl * size..end;
-        if tail.is_empty() {
+        if policy != Policy::Random {
+            if vl * size < end {
+                self.regs[at..][vl * size..end].fill(0xff);
+            }
             return;
         }
-        let tail = &mut self.regs[at..][tail];
-        if policy == Policy::Random {
-            let coins = &mut self.tail_coins;
-            match size {
-                1 => toss_for_ones::<u8>(tail, coins),
-                2 => toss_for_ones::<u16>(tail, coins),
-                4 => toss_for_ones::<u32>(tail, coins),
-                _ => toss_for_ones::<u64>(tail, coins),
+        // Register by register, up to where it is known to be ones.
+        let mut start = vl * size;
+        while start < end {
+            let register = (at + start) >> self.vlenb.trailing_zeros();
+            let from = register * self.vlenb;
+            let until = self.known_ones.from[register] as usize;
+            let stop = (from + until).min(at + end);
+            if at + start < stop {
+                let piece = &mut self.regs[at + start..stop];
+                let coins = &mut self.tail_coins;
+                let was_ones = match size {
+                    1 => toss_for_ones::<u8>(piece, coins),
+                    2 => toss_for_ones::<u16>(piece, coins),
+                    4 => toss_for_ones::<u32>(piece, coins),
+                    _ => toss_for_ones::<u64>(piece, coins),
+                };
+                if was_ones {
+                    self.known_ones.learn(register, at + start - from);
+                }
             }
-        } else {
-            tail.fill(0xff);
+            start = from + self.vlenb - at;
         }
     }
 
@@ -145,27 +155,46 @@ impl VectorState {
         }
         let bits = self.vlenb * 8;
         if policy == Policy::Random {
+            let register = at / self.vlenb;
+            let end = 8 * self.known_ones.from[register] as usize;
             let mut first = vl;
-            while first < bits {
-                if first.is_multiple_of(8 * LINE)
-                    && self.regs[at + first / 8..][..(bits - first) / 8]
-                        .first_chunk()
-                        .is_some_and(is_ones::<LINE>)
-                {
-                    first += 8 * LINE;
-                    continue;
-                }
-                let n = (64 - first % 64).min(bits - first);
+            let mut was_ones = first < end;
+            while first < end {
+                let n = (64 - first % 64).min(end - first);
                 // (There is something after the last register, and it keeps its value.)
                 let word = &mut self.regs[at + first / 64 * 8..];
-                (u64::read(word) | self.tail_coins.toss(n) << (first % 64)).write(word);
+                let old = u64::read(word);
+                if old | !(low_bits(n) << (first % 64)) != !0 {
+                    was_ones = false;
+                    (old | self.tail_coins.toss(n) << (first % 64)).write(word);
+                }
                 first += n;
+            }
+            if was_ones {
+                self.known_ones.learn(register, vl.div_ceil(8));
             }
         } else if vl < bits {
             let register = &mut self.regs[at..][..bits / 8];
             register[vl / 8] |= 0xff << (vl % 8);
             register[vl / 8 + 1..].fill(0xff);
         }
+    }
+}
+
+/// Makes ones of the bytes whose bits are set.
+#[inline(always)]
+fn bytes_of_ones(bytes: &mut [u8], mut bits: u64) {
+    const FOOT: u64 = 0x0101_0101_0101_0101;
+    let mut words = bytes.chunks_exact_mut(8);
+    for word in &mut words {
+        // Bit i of eight is left in byte i, and then all bits of a byte are what one of them is.
+        let one_each = (bits & 0xff) * FOOT & 0x8040_2010_0804_0201;
+        let at_foot = (one_each + 0x7f * FOOT | one_each) >> 7 & FOOT;
+        (u64::read(word) | at_foot * 0xff).write(word);
+        bits >>= 8;
+    }
+    for (i, byte) in words.into_remainder().iter_mut().enumerate() {
+        *byte |= if bits >> i & 1 != 0 { 0xff } else { 0 };
     }
 }
 
@@ -189,32 +218,118 @@ fn is_ones<const N: usize>(bytes: &[u8; N]) -> bool {
     all == [!0; 8]
 }
 
-/// Makes ones of the elements whose coin says so.
-fn toss_for_ones<T: Element>(elements: &mut [u8], coins: &mut Coins) {
+/// Makes ones of the elements whose coin says so; whether they all were already.
+fn toss_for_ones<T: Element>(elements: &mut [u8], coins: &mut Coins) -> bool {
     #[inline(always)]
-    fn any<T: Element>(elements: &mut [u8], coins: &mut Coins) {
+    fn any<T: Element>(elements: &mut [u8], coins: &mut Coins) -> bool {
+        let mut was_ones = true;
         for lines in elements.chunks_mut(8 * LINE) {
             if lines.first_chunk().is_some_and(is_ones::<{ 8 * LINE }>) {
                 continue;
             }
             for line in lines.chunks_mut(LINE) {
-                if !line.first_chunk().is_some_and(is_ones::<LINE>) {
+                let is_ones = match line.first_chunk() {
+                    Some(line) => is_ones::<LINE>(line),
+                    None => line.iter().all(|&byte| byte == 0xff),
+                };
+                if !is_ones {
+                    was_ones = false;
                     let tosses = coins.toss(line.len() / T::SIZE);
                     copy_chosen_any::<T>(line, &ONES, tosses);
                 }
             }
         }
+        was_ones
     }
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[target_feature(enable = "avx2")]
-        fn avx2<T: Element>(elements: &mut [u8], coins: &mut Coins) {
-            any::<T>(elements, coins);
+        fn avx2<T: Element>(elements: &mut [u8], coins: &mut Coins) -> bool {
+            any::<T>(elements, coins)
         }
         // SAFETY: the host has it.
         return unsafe { avx2::<T>(elements, coins) };
     }
-    any::<T>(elements, coins);
+    any::<T>(elements, coins)
+}
+
+/// Where each register is known to be all ones, so that the coins of a long tail are not tossed again and again for
+/// nothing. What is not known costs time; what is thought to be known and is not costs some tosses, and elements that
+/// keep their values are as good as any.
+#[derive(Clone, Debug)]
+pub(super) struct KnownOnes {
+    /// The byte of each register from which on it is.
+    from: [u32; 32],
+    /// The registers of which anything is known, a bit for each.
+    any: u32,
+    vlenb: u32,
+}
+
+impl KnownOnes {
+    pub fn new(vlenb: usize) -> KnownOnes {
+        let vlenb = vlenb as u32;
+        KnownOnes { from: [vlenb; 32], any: 0, vlenb }
+    }
+
+    /// The first `bytes` of a register were written, or may be.
+    pub fn forget(&mut self, register: usize, bytes: usize) {
+        let from = &mut self.from[register];
+        *from = (*from).max(bytes as u32);
+        if *from == self.vlenb {
+            self.any &= !(1 << register);
+        }
+    }
+
+    /// A register is ones from this byte on.
+    fn learn(&mut self, register: usize, from: usize) {
+        self.from[register] = from as u32;
+        self.any |= 1 << register;
+    }
+}
+
+/// How much of its registers an instruction writes, as far as [`KnownOnes`] is concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Extent {
+    /// Elements below `vl`.
+    Body,
+    /// As many bits.
+    Mask,
+    /// The first element.
+    Element0,
+    /// All.
+    All,
+}
+
+impl VInst {
+    /// Has [`KnownOnes`] know what is about to be written, if it knew anything of it.
+    #[inline(always)]
+    pub(crate) fn tell(&self, v: &mut VectorState) {
+        if self.writes & v.known_ones.any != 0 {
+            self.tell_known_ones(v);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_known_ones(&self, v: &mut VectorState) {
+        let group = self.group as usize;
+        let vl = v.vl.min(u64::from(self.vlmax)) as usize;
+        let body = match self.extent {
+            Extent::All => group,
+            Extent::Mask => vl.div_ceil(8),
+            Extent::Element0 => 8,
+            // As much of the group as of its elements are below vl; VLMAX is a power of two.
+            Extent::Body => group * vl >> self.vlmax.trailing_zeros(),
+        };
+        let mut left = self.writes;
+        while left != 0 {
+            let register = left.trailing_zeros() as usize;
+            // Where the register begins in the group, or in its field's. Groups are powers of two, too.
+            let at = (register * v.vlenb - self.vd as usize) & (group - 1);
+            v.known_ones.forget(register, body.saturating_sub(at).min(v.vlenb));
+            left &= left - 1;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -246,6 +361,63 @@ mod tests {
             let pairs = expected.iter().zip(&expected[apart..]);
             let alike = heads(&mut pairs.map(|(a, b)| a == b));
             assert!((49_000..51_000).contains(&alike), "{alike} {apart} apart");
+        }
+    }
+
+    /// What is known about ones is given up when something is written, whatever writes it: after each of these a short
+    /// instruction finds a tail of which about half the elements become ones.
+    #[test]
+    fn a_tail_that_was_written_again_is_tossed_for_again() {
+        use crate::engine::{Engine, Stop};
+        use crate::hart::{Environment, Hart};
+        use crate::mem::Ram;
+        use crate::privileged::{Platform, RAM_BASE};
+        use rvv_isa::{Inst, Op, csr, encode};
+        let tail = Agnostic::Random(3);
+        let config = crate::Config { vlen: 65536, mem: 4 << 20, tail, ..crate::Config::default() };
+        let platform = Platform::with_entry(&config, RAM_BASE);
+        let ram = Ram::new(config.mem).unwrap();
+        let mut h = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
+        h.write_csr(csr::MSTATUS, 1 << 9 | 1 << 13);
+        let mut engine = Engine::default();
+        let mut run = |h: &mut Hart, code: &[Inst]| {
+            h.pc = RAM_BASE + 0x1000;
+            for (i, inst) in code.iter().enumerate() {
+                h.ram.write(0x1000 + 4 * i, encode(inst).unwrap()).unwrap();
+            }
+            h.flush_tlb();
+            h.ram.note_write(0x1000, 64);
+            assert_eq!(engine.run(h, code.len() as u64), Stop::Budget);
+        };
+        let vsetvli = |rs1, imm| Inst { rd: 5, rs1, imm, ..Inst::new(Op::Vsetvli) };
+        let v8 = |op| Inst { rd: 8, rs1: 16, rs2: 24, ..Inst::new(op) };
+        let memory = |op| Inst { rd: 8, rs1: 10, ..Inst::new(op) };
+        let all = vsetvli(0, 0xd3); // e32, m8, ta, ma
+        let undisturbed = vsetvli(0, 0x13);
+        let short = [vsetvli(6, 0xd3), v8(Op::VaddVv)];
+        (h.x[6], h.x[10]) = (3, RAM_BASE + 0x1_0000);
+        let cases: [&[Inst]; 8] = [
+            &[all, v8(Op::VaddVv)],
+            &[all, Inst { rs1: 0, ..v8(Op::VaddVx) }],
+            &[all, v8(Op::VfaddVv)],
+            &[all, v8(Op::VaddVv), v8(Op::VxorVv), v8(Op::VandVv)],
+            &[all, memory(Op::Vle32V)],
+            &[undisturbed, memory(Op::Vle32V)],
+            &[memory(Op::Vl8re8V)],
+            &[Inst { rd: 8, rs2: 24, ..Inst::new(Op::Vmv8rV) }],
+        ];
+        for (i, case) in cases.into_iter().enumerate() {
+            for _ in 0..30 {
+                run(&mut h, &short);
+            }
+            let vlenb = h.v.vlenb;
+            assert!(h.v.regs[8 * vlenb + 12..16 * vlenb].iter().all(|&byte| byte == 0xff), "case {i}");
+            run(&mut h, case);
+            assert!(h.v.regs[8 * vlenb + 12..16 * vlenb].iter().all(|&byte| byte == 0), "case {i}");
+            run(&mut h, &short);
+            let elements = h.v.regs[8 * vlenb + 12..16 * vlenb].chunks_exact(4);
+            let (all, ones) = (elements.len(), elements.filter(|e| **e == [0xff; 4]).count());
+            assert!((all * 9 / 20..all * 11 / 20).contains(&ones), "case {i}: {ones} of {all}");
         }
     }
 

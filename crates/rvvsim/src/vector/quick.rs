@@ -60,6 +60,7 @@ impl VInst {
             return false;
         }
         hart.vs_dirty = true;
+        self.tell(&mut hart.v);
         self.ready.run(&mut hart.v.regs);
         true
     }
@@ -82,6 +83,7 @@ impl VInst {
             return false;
         }
         hart.vs_dirty = true;
+        self.tell(&mut hart.v);
         self.run_whole_float(hart)
     }
 
@@ -119,6 +121,7 @@ impl VInst {
     /// Any of the above, where it is known that `vl` is VLMAX and `vstart` is 0.
     #[inline(always)]
     pub(crate) fn run_whole(&self, hart: &mut Hart) -> bool {
+        self.tell(&mut hart.v);
         match self.quick {
             Quick::Lanes => self.ready.run(&mut hart.v.regs),
             Quick::LanesScalar => {
