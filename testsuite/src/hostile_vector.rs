@@ -1,6 +1,6 @@
-//! Hostile vector code: every vector instruction with its registers at the end of the file and operands that are
-//! corner cases, and streams of instructions with anything for operands, at any VLEN. Nothing of it may make the
-//! emulator panic or hang.
+//! Hostile vector code: every vector instruction with its registers at the end of the file and operands that
+//! are corner cases, and streams of instructions with anything for operands, at any VLEN. Nothing of it may
+//! make the emulator panic or hang.
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -52,8 +52,8 @@ pub struct Case {
     vtype: Vtype,
 }
 
-/// Every vector instruction × SEW × LMUL × masked or not that can be legal, each with the last registers that it can
-/// have for each of its operands.
+/// Every vector instruction × SEW × LMUL × masked or not that can be legal, each with the last registers that
+/// it can have for each of its operands.
 #[must_use]
 pub fn cases() -> Vec<Case> {
     let config = Config { isa: isa(), vlen: 65536, ..Config::default() };
@@ -202,7 +202,7 @@ pub fn stream(seed: u64, length: usize) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let all: Vec<Op> = Op::all().filter(|op| !op.is_compressed()).collect();
     let vector: Vec<Op> = all_vector_ops().collect();
-    let mut anything = |rng: &mut ChaCha8Rng, ops: &[Op]| {
+    let anything = |rng: &mut ChaCha8Rng, ops: &[Op]| {
         let info = ops.choose(rng).expect("many").info();
         let registers = [(); 3].map(|()| register(rng));
         let fields = if rng.random_range(0..4) == 0 { rng.random::<u32>() } else { 1 << 25 };
@@ -243,8 +243,8 @@ pub enum Mode {
     User,
 }
 
-/// Runs a stream over and over, past what traps, up to `most` instructions and traps. Returns how many instructions
-/// completed.
+/// Runs a stream over and over, past what traps, up to `most` instructions and traps. Returns how many
+/// instructions completed.
 ///
 /// # Panics
 /// Never, whatever the stream is: that would be a bug.
@@ -289,7 +289,8 @@ pub fn run_stream(words: &[u32], vlen: u32, mode: Mode, seed: u64, most: u64) ->
         let stop = machine.engine.run(hart, left.min(500));
         left -= left.min(hart.instret - before + 1);
         if let Stop::Trap(trap) = stop {
-            // It goes on after what trapped. Where nothing can be fetched any more there is nothing to go on with.
+            // It goes on after what trapped. Where nothing can be fetched any more there is nothing to go on
+            // with.
             let fetch = [Cause::InstructionAccessFault, Cause::InstructionPageFault];
             if fetch.contains(&trap.cause) || !(CODE..end).contains(&hart.pc) {
                 hart.pc = end;

@@ -184,8 +184,8 @@ fn hostile_system_calls_neither_panic_nor_hang_nor_reach_out() {
     assert!(taken < 16 * MEM, "{taken} bytes for guests of {MEM}");
 }
 
-/// Every vector instruction × SEW × LMUL × VLEN with registers at the end of the file and corner cases for operands. Of
-/// the large VLENs a part, unless `RVVSIM_ALL_VECTOR` is set.
+/// Every vector instruction × SEW × LMUL × VLEN with registers at the end of the file and corner cases for
+/// operands. Of the large VLENs a part, unless `RVVSIM_ALL_VECTOR` is set.
 #[test]
 fn every_vector_instruction_runs_at_the_end_of_the_register_file() {
     let cases = hostile_vector::cases();

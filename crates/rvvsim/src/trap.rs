@@ -65,8 +65,8 @@ impl Trap {
         [vector::TWO_EEWS, vector::VSTART].contains(&self.why)
     }
 
-    /// What set `vill`, if that is the reason of the trap that `hart` has just raised; `Some(None)` if nothing did since
-    /// the reset.
+    /// What set `vill`, if that is the reason of the trap that `hart` has just raised; `Some(None)` if
+    /// nothing did since the reset.
     #[must_use]
     pub fn vill_origin(&self, hart: &Hart) -> Option<Option<VillOrigin>> {
         (self.why == vector::VILL).then_some(hart.v.vill_origin)

@@ -401,7 +401,8 @@ fn message(name: &str, code: &[Inst]) -> String {
     String::from_utf8(output.stderr).expect("text")
 }
 
-/// An instruction that traps because of `vill` is not the culprit: the message names the `vset{i}vl{i}` that is.
+/// An instruction that traps because of `vill` is not the culprit: the message names the `vset{i}vl{i}` that
+/// is.
 #[test]
 fn what_set_vill_is_named_with_its_reason() {
     let vsetvli = |rd, rs1, imm| Inst { rd, rs1, imm, ..Inst::new(Op::Vsetvli) };

@@ -8,8 +8,9 @@ use crate::trap::Trap;
 use rvv_isa::Inst;
 use std::cell::Cell;
 
-/// What, besides its address, decides what an instruction means: `vtype` (with `vill`), whether `FS` and `VS` are on,
-/// and whether there are compressed instructions. Part of a block's key, so that handlers need not ask.
+/// What, besides its address, decides what an instruction means: `vtype` (with `vill`), whether `FS` and `VS`
+/// are on, and whether there are compressed instructions. Part of a block's key, so that handlers need not
+/// ask.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Context(pub u32);
 

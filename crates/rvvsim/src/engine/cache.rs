@@ -122,13 +122,12 @@ impl BlockCache {
         counts
     }
 
-    /// All blocks that are kept, and with [`BlockCache::forgotten`] those that were: address, runs to the end,
-    /// instructions.
+    /// All blocks that are kept, and with [`BlockCache::forgotten`] those that were: address, runs to the
+    /// end, instructions.
     pub fn all(&self) -> impl Iterator<Item = (u64, u64, &[(u16, Inst)])> {
-        let mut all: FxHashMap<(u64, &[(u16, Inst)]), u64> = FxHashMap::default();
-        for ((pc, insts), runs) in self.forgotten.iter().flatten() {
-            all.insert((*pc, insts), *runs);
-        }
+        let forgotten = self.forgotten.iter().flatten();
+        let mut all: FxHashMap<_, _> =
+            forgotten.map(|((pc, insts), runs)| ((*pc, &**insts), *runs)).collect();
         for block in &self.blocks {
             *all.entry((block.pc, &block.insts)).or_default() += block.runs.get();
         }

@@ -199,8 +199,9 @@ impl Hart {
             n if MHPMEVENTS.contains(&n) => {}
             csr::MISA => {
                 let misa = csr.misa & !csr.masks.misa | value & csr.masks.misa;
-                // norm:misa_inc_ialign: "If an instruction that would write misa increases IALIGN, and the subsequent
-                // instruction's address is not IALIGN-bit aligned, the write to misa is suppressed".
+                // norm:misa_inc_ialign: "If an instruction that would write misa increases IALIGN, and the
+                // subsequent instruction's address is not IALIGN-bit aligned, the write to misa is
+                // suppressed".
                 if misa == csr.misa || value & csr.masks.misa != 0 || self.next_pc.is_multiple_of(4) {
                     csr.misa = misa;
                 } else {

@@ -119,14 +119,14 @@ impl CsrFile {
         self.misa & MISA_C != 0 || self.masks.always_compressed
     }
 
-    /// Clear where instruction addresses have zeroes. norm:mepc_acc: bit 1 of `mepc` is masked on reads while IALIGN
-    /// is 32, and keeps what was written.
+    /// Clear where instruction addresses have zeroes. norm:mepc_acc: bit 1 of `mepc` is masked on reads while
+    /// IALIGN is 32, and keeps what was written.
     pub(super) fn pc_mask(&self) -> u64 {
         if self.compressed() { !1 } else { !3 }
     }
 
-    /// What of `medeleg` can be written. norm:medeleg_when_rd0: exceptions that cannot occur below M-mode are read-only
-    /// zero, as a misaligned fetch is with compressed instructions.
+    /// What of `medeleg` can be written. norm:medeleg_when_rd0: exceptions that cannot occur below M-mode are
+    /// read-only zero, as a misaligned fetch is with compressed instructions.
     pub(super) fn medeleg_mask(&self) -> u64 {
         self.masks.medeleg | u64::from(!self.compressed())
     }

@@ -215,9 +215,7 @@ fn why_vill(config: &Config, inst: &Inst, old: Vtype, asked: u64) -> &'static st
         _ if keeps_vl(inst) && old.vill => {
             "norm:vtype_vset_rsv: it keeps vl, its rd and rs1 being x0, while vill is set"
         }
-        _ => {
-            "norm:vtype_vset_rsv: it keeps vl, its rd and rs1 being x0, and its SEW/LMUL ratio is another than before"
-        }
+        _ => "norm:vtype_vset_rsv: it keeps vl, its rd and rs1 being x0, and changes the SEW/LMUL ratio",
     }
 }
 

@@ -55,7 +55,8 @@ macro_rules! number {
             ) -> Option<[$u; N]> {
                 #[cfg(target_arch = "x86_64")]
                 if FMA && (N * size_of::<$u>()).is_multiple_of(32) {
-                    // SAFETY: FMA says so, and on this host it is only said in kernels compiled for a better one.
+                    // SAFETY: FMA says so, and on this host it is only said in kernels compiled for a better
+                    // one.
                     return unsafe { float_simd::block::<O, float_simd::$wide, $u, N>(a, b, d, exact) };
                 } else if FMA && (N * size_of::<$u>()).is_multiple_of(16) {
                     // SAFETY: as above.
@@ -366,7 +367,8 @@ macro_rules! block {
                 #[inline(always)]
                 unsafe fn run<const FMA: bool>(regs: *mut u8, lanes: &Lanes, count: usize, mode: u64) -> u64 {
                     // SAFETY: the caller's.
-                    let mut taking = Taking::<$o, $($t),+, FMA>(unsafe { Pass::new::<Self>(regs, lanes, count, mode) });
+                    let pass = unsafe { Pass::new::<Self>(regs, lanes, count, mode) };
+                    let mut taking = Taking::<$o, $($t),+, FMA>(pass);
                     <$s>::steps::<_, FMA>(&mut taking, count) as u64
                 }
             }

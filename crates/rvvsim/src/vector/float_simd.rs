@@ -1,9 +1,9 @@
 //! Numbers in the host's vector registers. Left to itself the compiler makes of the same operations, written for one
 //! number and repeated, several times as many instructions.
 //!
-//! `unsafe` is the use of AVX and FMA: the types stay in here but for their names, and [`block`] is only called from
-//! kernels for hosts that have them, into which it is inlined. Its plain twin is the same operation on one number, and
-//! `lanes_tests` compares them.
+//! `unsafe` is the use of AVX and FMA: the types stay in here but for their names, and [`block`] is only
+//! called from kernels for hosts that have them, into which it is inlined. Its plain twin is the same
+//! operation on one number, and `lanes_tests` compares them.
 
 use super::float_lanes::Operation;
 use super::numbers::{Numbers, SPACIOUS_32, SPACIOUS_64};

@@ -23,9 +23,9 @@ pub(super) struct Pass<'a, B> {
 
 impl<'a, B> Pass<'a, B> {
     /// # Safety
-    /// That of a [`Kernel`](super::lanes::Kernel) of the block `K`, for the elements that are read and written by the
-    /// methods. With debug assertions each of them is compared with what `K` says of itself, and [`Ready`](super::lanes::Ready)
-    /// compared with the register file.
+    /// That of a [`Kernel`](super::lanes::Kernel) of the block `K`, for the elements that are read and
+    /// written by the methods. With debug assertions each of them is compared with what `K` says of itself,
+    /// and [`Ready`](super::lanes::Ready) compared with the register file.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "for the assertions"))]
     pub unsafe fn new<K: Block>(regs: *mut u8, lanes: &'a Lanes, count: usize, mode: u64) -> Self {

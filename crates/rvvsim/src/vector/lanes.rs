@@ -247,8 +247,8 @@ impl Work {
     }
 }
 
-/// Where the last of `count` elements ends, of each place that a kernel uses; 0 of one that it does not. A kernel
-/// computes whole blocks, of 16 elements at most.
+/// Where the last of `count` elements ends, of each place that a kernel uses; 0 of one that it does not. A
+/// kernel computes whole blocks, of 16 elements at most.
 #[inline(always)]
 pub(super) fn ends(sizes: [u8; 3], uses: [bool; 4], lanes: &Lanes, count: usize) -> [usize; 4] {
     let [sd, sa, sb] = sizes.map(|size| usize::from(size) * (count + 15));

@@ -1,8 +1,8 @@
 //! What becomes of elements that get no result: inactive ones and the tail (manual, section "Vector Tail
 //! Agnostic and Vector Mask Agnostic").
 //!
-//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its twin is the
-//! same function compiled without.
+//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its
+//! twin is the same function compiled without.
 
 use super::body::{CHOOSERS, low_bits};
 use super::element::Element;
@@ -53,7 +53,8 @@ impl Coins {
         Coins { state, bits: 0, left: 0 }
     }
 
-    /// The next `n` tosses, 64 at most: those of elements in their order, however many are asked for at a time.
+    /// The next `n` tosses, 64 at most: those of elements in their order, however many are asked for at a
+    /// time.
     #[inline(always)]
     pub fn toss(&mut self, n: usize) -> u64 {
         let mut tosses = self.bits;
@@ -188,9 +189,9 @@ fn bytes_of_ones(bytes: &mut [u8], mut bits: u64) {
     let mut words = bytes.chunks_exact_mut(8);
     for word in &mut words {
         // Bit i of eight is left in byte i, and then all bits of a byte are what one of them is.
-        let one_each = (bits & 0xff) * FOOT & 0x8040_2010_0804_0201;
-        let at_foot = (one_each + 0x7f * FOOT | one_each) >> 7 & FOOT;
-        (u64::read(word) | at_foot * 0xff).write(word);
+        let one_each = ((bits & 0xff) * FOOT) & 0x8040_2010_0804_0201;
+        let at_foot = ((one_each + 0x7f * FOOT) | one_each) >> 7 & FOOT;
+        (u64::read(word) | (at_foot * 0xff)).write(word);
         bits >>= 8;
     }
     for (i, byte) in words.into_remainder().iter_mut().enumerate() {
@@ -204,8 +205,8 @@ static ONES: [u8; 512] = [0xff; 512];
 /// Bytes that are looked at together.
 const LINE: usize = 64;
 
-/// Whether coins would change nothing: what is ones already stays so whatever they say. As tails are treated by one
-/// instruction after the other, most of them soon are.
+/// Whether coins would change nothing: what is ones already stays so whatever they say. As tails are treated
+/// by one instruction after the other, most of them soon are.
 #[inline(always)]
 fn is_ones<const N: usize>(bytes: &[u8; N]) -> bool {
     // Written so that it becomes a few of the host's vector instructions.
@@ -253,9 +254,9 @@ fn toss_for_ones<T: Element>(elements: &mut [u8], coins: &mut Coins) -> bool {
     any::<T>(elements, coins)
 }
 
-/// Where each register is known to be all ones, so that the coins of a long tail are not tossed again and again for
-/// nothing. What is not known costs time; what is thought to be known and is not costs some tosses, and elements that
-/// keep their values are as good as any.
+/// Where each register is known to be all ones, so that the coins of a long tail are not tossed again and
+/// again for nothing. What is not known costs time; what is thought to be known and is not costs some tosses,
+/// and elements that keep their values are as good as any.
 #[derive(Clone, Debug)]
 pub(super) struct KnownOnes {
     /// The byte of each register from which on it is.
@@ -319,7 +320,7 @@ impl VInst {
             Extent::Mask => vl.div_ceil(8),
             Extent::Element0 => 8,
             // As much of the group as of its elements are below vl; VLMAX is a power of two.
-            Extent::Body => group * vl >> self.vlmax.trailing_zeros(),
+            Extent::Body => (group * vl) >> self.vlmax.trailing_zeros(),
         };
         let mut left = self.writes;
         while left != 0 {
@@ -364,8 +365,8 @@ mod tests {
         }
     }
 
-    /// What is known about ones is given up when something is written, whatever writes it: after each of these a short
-    /// instruction finds a tail of which about half the elements become ones.
+    /// What is known about ones is given up when something is written, whatever writes it: after each of
+    /// these a short instruction finds a tail of which about half the elements become ones.
     #[test]
     fn a_tail_that_was_written_again_is_tossed_for_again() {
         use crate::engine::{Engine, Stop};

@@ -38,8 +38,8 @@ fn clearing_misa_c_does_not_misalign_what_comes_next() {
     assert_eq!(h.read_csr(csr::MISA).unwrap() & 4, 4);
 }
 
-/// With IALIGN = 32 bit 1 of `mepc` and `sepc` is masked on reads, and comes back with C; a misaligned fetch can happen
-/// and so be delegated.
+/// With IALIGN = 32 bit 1 of `mepc` and `sepc` is masked on reads, and comes back with C; a misaligned fetch
+/// can happen and so be delegated.
 #[test]
 fn misa_c_changes_what_epcs_and_medeleg_hold() {
     let mut h = hart_with("rv64gcv");
@@ -58,7 +58,8 @@ fn misa_c_changes_what_epcs_and_medeleg_hold() {
     assert_eq!((h.read_csr(csr::MEPC), h.read_csr(csr::SEPC)), (Some(RAM_BASE + 2), Some(RAM_BASE + 6)));
 }
 
-/// The same code, with C and without, from cached blocks: a compressed instruction, and jumps to the middle of a word.
+/// The same code, with C and without, from cached blocks: a compressed instruction, and jumps to the middle
+/// of a word.
 #[test]
 fn code_means_another_thing_without_misa_c() {
     use crate::engine::{Engine, Stop};
