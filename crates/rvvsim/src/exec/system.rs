@@ -107,7 +107,7 @@ fn access(h: &mut Hart, i: &Inst, new: Option<impl FnOnce(u64) -> u64>) -> Exec 
     h.check_csr_access(number, new.is_some(), i.raw)?;
     let old = h.read_csr(number).unwrap_or(0);
     if let Some(new) = new {
-        h.write_csr(number, new(old));
+        h.write_csr(number, new(h.csr_to_modify(number, old)));
     }
     h.set_x(i.rd, old);
     Ok(())

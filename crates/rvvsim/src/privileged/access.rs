@@ -65,6 +65,13 @@ impl Hart {
         Ok(())
     }
 
+    /// What an instruction that sets or clears bits of a CSR changes, where the CSR reads as `read`.
+    #[must_use]
+    pub fn csr_to_modify(&self, number: u16, read: u64) -> u64 {
+        // norm:mip_seip_wrcsr: only "the software-writable SEIP bit" takes part, not the interrupt controller's signal.
+        if number == csr::MIP { read & !SEI | self.csr.mip & SEI } else { read }
+    }
+
     /// Writes a CSR that the current mode may write, as far as its fields can be written.
     pub fn write_csr(&mut self, number: u16, value: u64) {
         match number {

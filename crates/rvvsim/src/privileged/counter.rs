@@ -1,5 +1,6 @@
 //! Counters and timers: `mcycle`, `minstret`, and the time.
 
+use super::plic::{MACHINE, SUPERVISOR};
 use super::status::*;
 use crate::Hart;
 use crate::hart::Environment;
@@ -72,7 +73,7 @@ impl Hart {
         [machine, supervisor]
     }
 
-    /// `mip`, with what the timers and the software interrupt register add.
+    /// `mip`, with what the timers, the software interrupt register and the interrupt controller add.
     #[must_use]
     pub fn mip(&self) -> u64 {
         let now = self.mtime();
@@ -81,10 +82,12 @@ impl Hart {
             // norm:mip_stip_stimecmp_op2: with stimecmp, nothing but the time sets STIP.
             mip = mip & !bit | if now >= at { bit } else { 0 };
         }
-        if let Environment::Bare(platform) = &self.env
-            && platform.msip
-        {
-            mip |= MSI;
+        if let Environment::Bare(platform) = &self.env {
+            let when = |there: bool, bit: u64| if there { bit } else { 0 };
+            mip |= when(platform.msip, MSI) | when(platform.plic.interrupts(MACHINE), MEI);
+            // norm:mip_seip_acc: "the logical-OR of the software-writable SEIP bit and the signal from the external
+            // interrupt controller".
+            mip |= when(platform.plic.interrupts(SUPERVISOR), SEI);
         }
         mip
     }

@@ -87,7 +87,10 @@ impl Htif {
 
     /// Does what the guest asked for until `now`, in instructions retired; the exit code if that was to end.
     pub fn serve(&mut self, ram: &mut Ram, now: u64) -> Option<i32> {
-        let at = self.tohost?;
+        let Some(at) = self.tohost else {
+            self.flush();
+            return None;
+        };
         if std::mem::take(&mut self.half) {
             self.look_at = now.saturating_add(PATIENCE);
         }
@@ -97,9 +100,7 @@ impl Htif {
         let command: u64 = ram.read(at).unwrap_or(0);
         if command == 0 {
             self.answer(ram);
-            if std::mem::take(&mut self.unflushed) {
-                let _ = self.console.flush();
-            }
+            self.flush();
             return None;
         }
         write_word(ram, at, 0);
@@ -127,6 +128,12 @@ impl Htif {
         exit
     }
 
+    fn flush(&mut self) {
+        if std::mem::take(&mut self.unflushed) {
+            let _ = self.console.flush();
+        }
+    }
+
     fn answer(&mut self, ram: &mut Ram) {
         if let Some(at) = self.fromhost
             && ram.read(at) == Some(0u64)
@@ -137,7 +144,7 @@ impl Htif {
     }
 
     /// A console that is gone is no concern of the guest's.
-    fn print(&mut self, bytes: &[u8]) {
+    pub(super) fn print(&mut self, bytes: &[u8]) {
         let _ = self.console.write_all(bytes);
         self.unflushed = true;
     }

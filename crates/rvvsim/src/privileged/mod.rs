@@ -10,10 +10,12 @@ mod csr;
 mod fdt;
 mod htif;
 mod platform;
+mod plic;
 mod pmp;
 pub mod status;
 mod translate;
 mod trap;
+mod uart;
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ mod tests;
 pub use csr::CsrFile;
 pub(crate) use platform::Devices;
 pub use platform::{Platform, RAM_BASE, RESET_VECTOR};
+pub use uart::Input;
 
 use crate::Hart;
 

@@ -1,7 +1,9 @@
-//! The bare-metal platform, which is Spike's: RAM, a reset vector, CLINT, HTIF.
+//! The bare-metal platform, which is Spike's: RAM, a reset vector, CLINT, PLIC, a serial port, HTIF.
 
 use super::fdt::Fdt;
 use super::htif::Htif;
+use super::plic::{self, Plic};
+use super::uart::{self, Input, Uart};
 use crate::Hart;
 use crate::config::Config;
 use crate::elf::Image;
@@ -30,6 +32,8 @@ const MTIME: u64 = 0xbff8;
 pub(crate) struct Devices {
     msip: bool,
     mtimecmp: u64,
+    plic: Plic,
+    uart: Uart,
     htif: super::htif::Progress,
 }
 
@@ -41,9 +45,19 @@ pub struct Platform {
     pub(super) msip: bool,
     /// `mtimecmp` of the CLINT.
     pub(super) mtimecmp: u64,
+    /// The interrupt controller.
+    pub(super) plic: Plic,
+    uart: Uart,
+    /// What the serial port hears.
+    input: Input,
+    /// The number of instructions retired before which not to look for input.
+    listen_at: u64,
     /// The host interface.
     pub(super) htif: Htif,
 }
+
+/// Instructions between looks for input.
+const LISTEN_EVERY: u64 = 10_000;
 
 impl Platform {
     /// Puts the image and the reset vector in place.
@@ -86,7 +100,21 @@ impl Platform {
         let mut rom = reset_code(entry);
         rom.extend(device_tree(config));
         rom.resize(rom.len().next_multiple_of(PAGE as usize), 0);
-        Platform { rom, msip: false, mtimecmp: 0, htif: Htif::new(None, None) }
+        Platform {
+            rom,
+            msip: false,
+            mtimecmp: 0,
+            plic: Plic::default(),
+            uart: Uart::default(),
+            input: Input::None,
+            listen_at: 0,
+            htif: Htif::new(None, None),
+        }
+    }
+
+    /// Gives the serial port something to hear: nothing, unless told otherwise.
+    pub fn set_input(&mut self, input: Input) {
+        self.input = input;
     }
 
     /// Whether the program ended itself as failed, by the convention of tests: an odd `tohost` other than 1.
@@ -103,18 +131,23 @@ impl Platform {
 
     /// The state of the devices.
     pub(crate) fn devices(&self) -> Devices {
-        Devices { msip: self.msip, mtimecmp: self.mtimecmp, htif: self.htif.progress() }
+        let (plic, uart) = (self.plic.clone(), self.uart.clone());
+        Devices { msip: self.msip, mtimecmp: self.mtimecmp, plic, uart, htif: self.htif.progress() }
     }
 
     /// Makes it what it was.
     pub(crate) fn set_devices(&mut self, devices: &Devices) {
         (self.msip, self.mtimecmp) = (devices.msip, devices.mtimecmp);
+        self.plic.clone_from(&devices.plic);
+        self.uart.clone_from(&devices.uart);
+        self.listen_at = 0;
         self.htif.set_progress(&devices.htif);
     }
 
-    /// This platform for another program, with the console of `old`.
+    /// This platform for another program, with the console and the input of `old`.
     pub(crate) fn taking_over(mut self, old: &mut Platform) -> Self {
         std::mem::swap(&mut self.htif.console, &mut old.htif.console);
+        std::mem::swap(&mut self.input, &mut old.input);
         self
     }
 
@@ -123,7 +156,7 @@ impl Platform {
         if let Some(range) = ram_range(pa, 1, ram) {
             return Some(Target::Ram(range.start));
         }
-        let is_device = self.in_rom(pa) || in_clint(pa);
+        let is_device = self.in_rom(pa) || in_clint(pa) || in_plic(pa) || in_uart(pa);
         is_device.then_some(Target::Device(pa))
     }
 
@@ -150,6 +183,50 @@ impl Platform {
         self.htif.watches_page(offset)
     }
 
+    /// Reads a register of the serial port, which has bytes, or of the PLIC, which has words and can be read two at a
+    /// time.
+    fn load_register(&mut self, pa: u64, size: usize) -> Option<u64> {
+        if in_uart(pa) {
+            let value = (size == 1).then(|| self.uart.load(pa - uart::BASE))?;
+            self.plic.set_level(uart::INTERRUPT, self.uart.interrupts());
+            return Some(u64::from(value));
+        }
+        if size < 4 || !pa.is_multiple_of(size as u64) {
+            return None;
+        }
+        let at = pa - plic::BASE;
+        let low = u64::from(self.plic.load(at)?);
+        Some(if size == 8 { low | u64::from(self.plic.load(at + 4)?) << 32 } else { low })
+    }
+
+    /// The same for writing.
+    fn store_register(&mut self, pa: u64, size: usize, value: u64) -> Option<()> {
+        if in_uart(pa) {
+            let out = (size == 1).then(|| self.uart.store(pa - uart::BASE, value as u8))?;
+            if let Some(byte) = out {
+                self.htif.print(&[byte]);
+            }
+            self.plic.set_level(uart::INTERRUPT, self.uart.interrupts());
+            return Some(());
+        }
+        if size < 4 || !pa.is_multiple_of(size as u64) {
+            return None;
+        }
+        let at = pa - plic::BASE;
+        self.plic.store(at, value as u32)?;
+        if size == 8 { self.plic.store(at + 4, (value >> 32) as u32) } else { Some(()) }
+    }
+
+    /// Hears what there is to hear, now and then.
+    fn listen(&mut self, instret: u64) {
+        if instret >= self.listen_at {
+            self.listen_at = instret.saturating_add(LISTEN_EVERY);
+            if self.uart.listen(&mut self.input) {
+                self.plic.set_level(uart::INTERRUPT, self.uart.interrupts());
+            }
+        }
+    }
+
     /// A store to a watched page is about to happen; true if the engine should return to the machine
     /// after this instruction, so that the device is served.
     pub fn note_write(&mut self, offset: usize, len: usize) -> bool {
@@ -159,6 +236,14 @@ impl Platform {
 
 fn in_clint(pa: u64) -> bool {
     (CLINT_BASE..CLINT_BASE + CLINT_SIZE).contains(&pa)
+}
+
+fn in_plic(pa: u64) -> bool {
+    (plic::BASE..plic::BASE + plic::SIZE).contains(&pa)
+}
+
+fn in_uart(pa: u64) -> bool {
+    (uart::BASE..uart::BASE + uart::SIZE).contains(&pa)
 }
 
 /// Where `size` bytes at a physical address are in `ram` bytes of RAM.
@@ -202,6 +287,7 @@ fn reset_code(entry: u64) -> Vec<u8> {
 /// What there is, for software that asks.
 fn device_tree(config: &Config) -> Vec<u8> {
     const INTC: u32 = 1;
+    const PLIC: u32 = 2;
     let halves = |value: u64| [(value >> 32) as u32, value as u32];
     let reg = |base: u64, size: u64| [halves(base), halves(size)].concat();
     let mut tree = Fdt::default();
@@ -210,6 +296,10 @@ fn device_tree(config: &Config) -> Vec<u8> {
         root.cells("#size-cells", &[2]);
         root.text("compatible", "ucbbar,spike-bare-dev");
         root.text("model", "ucbbar,spike-bare");
+        root.node("chosen", |chosen| {
+            chosen.text("stdout-path", "/soc/ns16550@10000000");
+            chosen.text("bootargs", "console=ttyS0 earlycon");
+        });
         root.node("cpus", |cpus| {
             cpus.cells("#address-cells", &[1]);
             cpus.cells("#size-cells", &[0]);
@@ -247,6 +337,26 @@ fn device_tree(config: &Config) -> Vec<u8> {
                 clint.cells("interrupts-extended", &[INTC, 3, INTC, 7]);
                 clint.cells("reg", &reg(CLINT_BASE, CLINT_SIZE));
             });
+            soc.node("plic@c000000", |node| {
+                node.text("compatible", "riscv,plic0");
+                node.cells("#address-cells", &[2]);
+                node.cells("interrupts-extended", &[INTC, 11, INTC, 9]);
+                node.cells("reg", &reg(plic::BASE, plic::SIZE));
+                node.cells("riscv,ndev", &[plic::SOURCES as u32]);
+                node.cells("riscv,max-priority", &[plic::MAX_PRIORITY]);
+                node.cells("#interrupt-cells", &[1]);
+                node.bytes("interrupt-controller", &[]);
+                node.cells("phandle", &[PLIC]);
+            });
+            soc.node("ns16550@10000000", |node| {
+                node.text("compatible", "ns16550a");
+                node.cells("clock-frequency", &[(1_000_000_000 / INSTRUCTIONS_PER_TICK) as u32]);
+                node.cells("interrupt-parent", &[PLIC]);
+                node.cells("interrupts", &[uart::INTERRUPT as u32]);
+                node.cells("reg", &reg(uart::BASE, uart::SIZE));
+                node.cells("reg-shift", &[0]);
+                node.cells("reg-io-width", &[1]);
+            });
         });
         root.node("htif", |htif| htif.text("compatible", "ucb,htif0"));
     });
@@ -268,9 +378,14 @@ fn with_part(register: u64, at: u64, size: usize, value: u64) -> u64 {
 impl Hart {
     pub(crate) fn load_device(&mut self, pa: u64, size: usize, va: u64) -> Exec<u64> {
         let fault = Trap::new(Cause::LoadAccessFault, va, "no device register there");
-        let Environment::Bare(platform) = &self.env else { return Err(fault) };
+        let Environment::Bare(platform) = &mut self.env else { return Err(fault) };
         if platform.in_rom(pa) {
             return platform.read_rom(pa, size).ok_or(fault);
+        }
+        if in_plic(pa) || in_uart(pa) {
+            // Reading may claim an interrupt or take one back.
+            self.resync = true;
+            return platform.load_register(pa, size).ok_or(fault);
         }
         if !pa.is_multiple_of(size as u64) {
             let mut value = 0;
@@ -280,9 +395,10 @@ impl Hart {
             return Ok(value);
         }
         let at = pa.wrapping_sub(CLINT_BASE);
+        let (msip, mtimecmp) = (platform.msip, platform.mtimecmp);
         let register = match at & !7 {
-            MSIP => u64::from(platform.msip),
-            MTIMECMP => platform.mtimecmp,
+            MSIP => u64::from(msip),
+            MTIMECMP => mtimecmp,
             MTIME => self.mtime(),
             _ if at < CLINT_SIZE => 0,
             _ => return Err(fault),
@@ -294,6 +410,10 @@ impl Hart {
         let fault = Trap::new(Cause::StoreAccessFault, va, "no device register there that can be written");
         let now = self.mtime();
         let Environment::Bare(platform) = &mut self.env else { return Err(fault) };
+        if in_plic(pa) || in_uart(pa) {
+            self.resync = true;
+            return platform.store_register(pa, size, value).ok_or(fault);
+        }
         if !in_clint(pa) {
             return Err(fault);
         }
@@ -329,10 +449,11 @@ impl Hart {
         self.next_pc = RESET_VECTOR;
     }
 
-    /// Serves HTIF; the exit code if the guest asked to end.
+    /// Serves HTIF and looks for input; the exit code if the guest asked to end.
     pub fn serve_devices(&mut self) -> Option<i32> {
         self.retired_in_block = 0;
         let Hart { env: Environment::Bare(platform), ram, instret, .. } = self else { return None };
+        platform.listen(*instret);
         platform.htif.serve(ram, *instret)
     }
 }

@@ -17,6 +17,7 @@ use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
 use rvvsim::hart::Environment;
 use rvvsim::linux::{Grant, ProcessOptions};
+use rvvsim::privileged::Input;
 use rvvsim::vector::egs_max;
 use rvvsim::{Config, Machine, Outcome};
 use std::ffi::OsString;
@@ -251,6 +252,9 @@ impl Job {
                 return cannot_run(&format!("{name}: {e}{doubt}"));
             }
         };
+        if let Environment::Bare(platform) = &mut machine.hart.env {
+            platform.set_input(Input::Stdin);
+        }
         if let Some(path) = &self.in_asm {
             match open_log(path) {
                 Ok(file) => log_blocks(&mut machine, file),

@@ -5,6 +5,7 @@ mod platform;
 mod pmp;
 mod translate;
 mod trap;
+mod uart;
 
 use super::{Platform, Privilege, RAM_BASE};
 use crate::config::Config;

@@ -79,7 +79,7 @@ fn clint_makes_interrupts() {
 
 /// A console whose output can be looked at.
 #[derive(Clone, Default)]
-struct Console(Arc<Mutex<Vec<u8>>>);
+pub struct Console(pub Arc<Mutex<Vec<u8>>>);
 
 impl Write for Console {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
