@@ -186,14 +186,17 @@ impl Hart {
         }
     }
 
-    /// Whether each access must be seen one by one: they are being logged.
-    fn unhurried(&self) -> bool {
-        self.log.is_some()
+    /// Whether each access must be seen one by one: they are being logged, or a trigger is set.
+    pub(crate) fn unhurried(&self) -> bool {
+        self.log.is_some() || self.accesses_are_watched()
     }
 
     /// Translates an access of `len` bytes (all on one page) and, where later accesses to the page need no
     /// thought, teaches the TLB.
     fn translate_and_remember(&mut self, va: u64, len: usize, access: Access) -> Exec<Target> {
+        if self.accesses_are_watched() {
+            self.check_triggers(va, len, access)?;
+        }
         let target = self.translate(va, access)?;
         if let (Target::Ram(offset), Access::Store) = (target, access) {
             self.ram.mark_written(offset);

@@ -16,6 +16,10 @@ impl Engine {
     /// Runs up to `budget` instructions, or fewer where a whole block would pass it, but at least one
     /// unless something stops it.
     pub fn run(&mut self, hart: &mut Hart, budget: u64) -> Stop {
+        if hart.fetches_are_watched() {
+            // A trigger may fire before any instruction: each is fetched by itself.
+            return self.step(hart);
+        }
         let stop = self.run_blocks(hart, budget);
         hart.retired_in_block = 0;
         stop

@@ -215,7 +215,18 @@ impl Hart {
                     return;
                 }
             }
-            csr::TSELECT => {}
+            csr::TSELECT => csr.triggers.select(value),
+            csr::TDATA1 | csr::TDATA2 => {
+                if number == csr::TDATA1 {
+                    csr.triggers.set_tdata1(value);
+                } else {
+                    csr.triggers.set_tdata2(value);
+                }
+                // What was remembered may now be watched.
+                self.flush_tlb();
+                self.resync = true;
+            }
+            csr::TDATA3 => {}
             _ => return,
         }
         // What can be written and has been is logged, even where nothing changed.

@@ -3,6 +3,7 @@
 use super::counter::Counter;
 use super::pmp::Pmp;
 use super::status::*;
+use super::trigger::{TINFO, Triggers};
 use crate::Hart;
 use crate::config::Config;
 use rvv_isa::{Ext, Isa, csr};
@@ -41,6 +42,7 @@ pub struct CsrFile {
     /// What `mtime` is ahead of the instructions retired, in ticks, wrapping.
     pub(super) time_ahead: u64,
     pub(super) pmp: Pmp,
+    pub(super) triggers: Triggers,
     pub(super) masks: Masks,
 }
 
@@ -108,6 +110,7 @@ impl CsrFile {
             minstret: Counter::default(),
             time_ahead: 0,
             pmp: Pmp::default(),
+            triggers: Triggers::default(),
             masks: Masks::new(&config.isa),
         }
     }
@@ -272,10 +275,11 @@ impl Hart {
             // norm:pmp_cfg_rv64_illegal: the odd ones are RV32's.
             n if PMPCFGS.contains(&n) && n % 2 == 0 => csr.pmp.read_cfg(usize::from(n - csr::PMPCFG0)),
             n if PMPADDRS.contains(&n) => csr.pmp.read_addr(usize::from(n - csr::PMPADDR0)),
-            // No triggers (debug manual, chapter "Sdtrig"): tdata1.type is 0, "There is no trigger at this
-            // tselect", and tinfo.info 1, "no trigger".
-            csr::TSELECT | csr::TDATA1 | csr::TDATA2 | csr::TDATA3 => 0,
-            csr::TINFO => 1,
+            csr::TSELECT => csr.triggers.tselect(),
+            csr::TDATA1 => csr.triggers.tdata1(),
+            csr::TDATA2 => csr.triggers.tdata2(),
+            csr::TDATA3 => 0,
+            csr::TINFO => TINFO,
             csr::MVENDORID | csr::MIMPID | csr::MHARTID | csr::MCONFIGPTR => 0,
             // Spike's number: this machine is meant to be told apart from it by nothing a guest can see.
             csr::MARCHID => 5,

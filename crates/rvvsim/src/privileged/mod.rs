@@ -15,6 +15,7 @@ mod pmp;
 pub mod status;
 mod translate;
 mod trap;
+mod trigger;
 mod uart;
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::segment;
 use super::{Entry, Run, VInst};
 use crate::Hart;
 use crate::mem::{Access, PAGE};
-use crate::trap::{Exec, Trap};
+use crate::trap::{Cause, Exec, Trap};
 use rvv_isa::{Inst, Op, Sew, csr};
 
 /// Where the elements of an instruction are: the address of element (or segment) `i`.
@@ -136,7 +136,9 @@ fn load<T: Element, A: Addresses>(hart: &mut Hart, vi: &VInst, addresses: A, fau
         treat_loaded_inactive::<T>(hart, vi, vstart, done);
         match result {
             // norm:vector_ff_op: a trap at an element other than 0 only shortens the vector.
-            Err(_) if fault_only_first && done > 0 => {
+            // "Implementations should not reduce vl but instead should trigger the debug trap as otherwise the event
+            // might be lost" (section "Unit-stride Fault-Only-First Loads").
+            Err(trap) if fault_only_first && done > 0 && trap.cause != Cause::Breakpoint => {
                 hart.v.vl = done as u64;
                 log_csr(hart, csr::VL, done as u64);
             }
@@ -289,7 +291,7 @@ fn stretch(
     let on_page = (PAGE - address % PAGE) as usize;
     let count = if on_page >= (vl - i) * size { vl - i } else { on_page / size };
     let misaligned = !address.is_multiple_of(element as u64) && !hart.config.misaligned;
-    if count == 0 || misaligned || hart.log.is_some() {
+    if count == 0 || misaligned || hart.unhurried() {
         return Ok(None);
     }
     let mut first = i;

@@ -185,8 +185,9 @@ fn warl_fields_take_only_legal_values() {
         (csr::MHPMCOUNTER3, 7, 0),
         (csr::MHPMEVENT31, 7, 0),
         (csr::MSCRATCH, u64::MAX, u64::MAX),
-        (csr::TSELECT, 1, 0),
-        (csr::TDATA1, u64::MAX, 0),
+        (csr::TSELECT, 1, 1),
+        (csr::TSELECT, 4, 1),
+        (csr::TDATA1, u64::MAX, 15 << 60),
         (csr::FCSR, u64::MAX, 0xff),
         (csr::FRM, 0xd, 5),
     ];

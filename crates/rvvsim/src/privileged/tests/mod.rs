@@ -5,6 +5,7 @@ mod platform;
 mod pmp;
 mod translate;
 mod trap;
+mod trigger;
 mod uart;
 
 use super::{Platform, Privilege, RAM_BASE};
