@@ -107,3 +107,64 @@ fn amocas_q_writes_two_registers() {
         ]
     );
 }
+
+/// A program with six bytes between the symbols; `None` for those it does not have.
+fn signed(begin: Option<u64>, end: Option<u64>) -> Vec<u8> {
+    let mut a = Asm::new(TEXT);
+    a.li(T0, TOHOST);
+    a.li(T1, 1);
+    a.store(Op::Sd, T1, 0, T0);
+    let forever = a.label_here();
+    a.jump(forever);
+    let mut elf = ElfWriter::new(TEXT);
+    elf.segment(TEXT, a.finish(), 5).zeros(TOHOST, 64).symbol("tohost", TOHOST);
+    elf.segment(DATA, vec![1, 2, 3, 4, 0xa5, 0x5a], 6);
+    for (name, at) in [("begin_signature", begin), ("end_signature", end)] {
+        if let Some(at) = at {
+            elf.symbol(name, at);
+        }
+    }
+    elf.finish()
+}
+
+/// Runs `rvvsim --signature` and more options: the file, or what it complained of.
+fn signature(name: &str, elf: &[u8], options: &[&str]) -> Result<String, String> {
+    let folder = std::env::temp_dir().join(format!("rvvsim-signature-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let (program, file) = (folder.join("program"), folder.join("signature"));
+    std::fs::write(&program, elf).expect("a temporary file");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_rvvsim"))
+        .arg("--signature")
+        .arg(&file)
+        .args(options)
+        .arg(&program)
+        .output()
+        .expect("rvvsim");
+    let text = std::fs::read_to_string(&file);
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+    match text {
+        Ok(text) if output.status.success() => Ok(text),
+        _ => Err(String::from_utf8(output.stderr).expect("text")),
+    }
+}
+
+#[test]
+fn a_signature_has_lines_of_bytes_the_last_byte_first() {
+    let elf = signed(Some(DATA), Some(DATA + 6));
+    assert_eq!(signature("16", &elf, &[]).as_deref(), Ok("000000000000000000005aa504030201\n"));
+    assert_eq!(signature("4", &elf, &["--signature-granularity=4"]).as_deref(), Ok("04030201\n00005aa5\n"));
+    let each = signature("1", &elf, &["--signature-granularity", "1"]);
+    assert_eq!(each.as_deref(), Ok("01\n02\n03\n04\na5\n5a\n"));
+}
+
+#[test]
+fn a_signature_that_cannot_be_is_refused_by_name() {
+    let missing = signature("missing", &signed(Some(DATA), None), &[]).unwrap_err();
+    assert!(missing.contains("end_signature") && missing.contains("strip"), "{missing}");
+    let elsewhere = signature("elsewhere", &signed(Some(0x1000), Some(0x2000)), &[]).unwrap_err();
+    assert!(elsewhere.contains("no piece of RAM"), "{elsewhere}");
+    let backwards = signature("backwards", &signed(Some(DATA + 6), Some(DATA)), &[]).unwrap_err();
+    assert!(backwards.contains("no piece of RAM"), "{backwards}");
+    let process = signature("process", &signed(Some(DATA), Some(DATA + 6)), &["--mode", "user"]).unwrap_err();
+    assert!(process.contains("bare-metal"), "{process}");
+}

@@ -7,6 +7,7 @@ mod profile;
 mod qemu;
 mod report;
 mod say;
+mod signature;
 mod sweep;
 
 use clap::Parser;
@@ -20,6 +21,7 @@ use rvvsim::linux::{Grant, ProcessOptions};
 use rvvsim::privileged::Input;
 use rvvsim::vector::egs_max;
 use rvvsim::{Config, Machine, Outcome};
+use signature::Signature;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -129,6 +131,8 @@ struct Job {
     in_asm: Option<PathBuf>,
     stats: bool,
     profile: Option<PathBuf>,
+    /// The file of `--signature`, and the bytes of a line.
+    signature: Option<(PathBuf, u16)>,
     sweep: Option<Sweep>,
 }
 
@@ -178,6 +182,7 @@ impl Job {
             in_asm: None,
             stats: o.look.stats,
             profile: o.look.profile,
+            signature: o.look.signature.map(|path| (path, o.look.signature_granularity)),
             sweep,
         })
     }
@@ -216,6 +221,7 @@ impl Job {
             in_asm: o.in_asm.then(|| o.log.unwrap_or_else(|| options::STDERR.into())),
             stats: false,
             profile: None,
+            signature: None,
             sweep: None,
         })
     }
@@ -255,6 +261,20 @@ impl Job {
         if let Environment::Bare(platform) = &mut machine.hart.env {
             platform.set_input(Input::Stdin);
         }
+        let signature = match &self.signature {
+            None => None,
+            Some(_) if !bare => {
+                return cannot_run(
+                    "--signature is for bare-metal programs: one with a tohost symbol, or --mode bare",
+                );
+            }
+            Some((path, size)) => {
+                match Signature::new(path, usize::from(*size), &image, machine.hart.ram.len()) {
+                    Ok(signature) => Some(signature),
+                    Err(e) => return cannot_run(&format!("{name}: {e}")),
+                }
+            }
+        };
         if let Some(path) = &self.in_asm {
             match open_log(path) {
                 Ok(file) => log_blocks(&mut machine, file),
@@ -279,6 +299,9 @@ impl Job {
         };
         let time = start.elapsed();
         let code = conclude(&mut machine, &image, &outcome);
+        if let Some(Err(e)) = signature.map(|signature| signature.write(&machine.hart)) {
+            return cannot_run(&e);
+        }
         if let Some(e) = console.failure() {
             return cannot_run(&format!("cannot write the guest's console to standard output: {e}"));
         }

@@ -208,6 +208,15 @@ pub struct LookOptions {
     #[arg(long, env = "RVVSIM_PROFILE", value_name = "FILE", num_args = 0..=1, require_equals = true,
           default_missing_value = "/dev/null")]
     pub profile: Option<PathBuf>,
+
+    /// Bare metal: at the end, write the memory from begin_signature to end_signature, as lines of hexadecimal digits.
+    #[arg(long, env = "RVVSIM_SIGNATURE", value_name = "FILE")]
+    pub signature: Option<PathBuf>,
+
+    /// Bytes in a line of --signature, the most significant first; test frameworks use 4.
+    #[arg(long, env = "RVVSIM_SIGNATURE_GRANULARITY", value_name = "N", default_value_t = 16,
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub signature_granularity: u16,
 }
 
 /// Is the program portable?
@@ -229,7 +238,8 @@ pub struct SweepOptions {
     /// with the same status other than 0.
     #[arg(long, env = "RVVSIM_SWEEP", value_name = "VLEN,...", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_parser = parse_vlens,
-          conflicts_with_all = ["vlen", "tail", "mask", "vl", "trace", "stats", "profile", "strace"])]
+          conflicts_with_all = ["vlen", "tail", "mask", "vl", "trace", "stats", "profile", "strace",
+                                "signature"])]
     pub sweep: Option<Vlens>,
 
     /// Text that --sweep leaves out before it compares: matches of this regular expression in a line, and
