@@ -68,7 +68,8 @@ impl Hart {
     /// What an instruction that sets or clears bits of a CSR changes, where the CSR reads as `read`.
     #[must_use]
     pub fn csr_to_modify(&self, number: u16, read: u64) -> u64 {
-        // norm:mip_seip_wrcsr: only "the software-writable SEIP bit" takes part, not the interrupt controller's signal.
+        // norm:mip_seip_wrcsr: only "the software-writable SEIP bit" takes part, not the interrupt
+        // controller's signal.
         if number == csr::MIP { read & !SEI | self.csr.mip & SEI } else { read }
     }
 
@@ -266,6 +267,13 @@ impl Hart {
     }
 
     fn write_mip(&mut self, value: u64) {
+        // On Spike SEIP is an alias of a bit of mvip, which it writes and logs before the other bits of mip
+        // change.
+        let stip = if self.csr.menvcfg & STCE != 0 { 0 } else { STI };
+        let mvip = value & SEI | self.csr.mip & (SSI | stip);
+        if let Some(log) = &mut self.log {
+            log.csr(csr::MVIP, mvip);
+        }
         self.csr.mip = value;
         self.look_for_interrupts();
         self.log_csr(csr::MIP);

@@ -85,8 +85,8 @@ impl Hart {
         if let Environment::Bare(platform) = &self.env {
             let when = |there: bool, bit: u64| if there { bit } else { 0 };
             mip |= when(platform.msip, MSI) | when(platform.plic.interrupts(MACHINE), MEI);
-            // norm:mip_seip_acc: "the logical-OR of the software-writable SEIP bit and the signal from the external
-            // interrupt controller".
+            // norm:mip_seip_acc: "the logical-OR of the software-writable SEIP bit and the signal from the
+            // external interrupt controller".
             mip |= when(platform.plic.interrupts(SUPERVISOR), SEI);
         }
         mip

@@ -183,8 +183,8 @@ impl Platform {
         self.htif.watches_page(offset)
     }
 
-    /// Reads a register of the serial port, which has bytes, or of the PLIC, which has words and can be read two at a
-    /// time.
+    /// Reads a register of the serial port, which has bytes, or of the PLIC, which has words and can be read
+    /// two at a time.
     fn load_register(&mut self, pa: u64, size: usize) -> Option<u64> {
         if in_uart(pa) {
             let value = (size == 1).then(|| self.uart.load(pa - uart::BASE))?;

@@ -1,5 +1,5 @@
-//! The platform-level interrupt controller (RISC-V PLIC specification 1.0.0), as large as Spike's: 31 sources, priorities
-//! of four bits, and two contexts, M-mode and S-mode of the one hart. Sources are levels.
+//! The platform-level interrupt controller (RISC-V PLIC specification 1.0.0), as large as Spike's: 31
+//! sources, priorities of four bits, and two contexts, M-mode and S-mode of the one hart. Sources are levels.
 
 /// Where it is.
 pub(super) const BASE: u64 = 0xc00_0000;
@@ -48,8 +48,9 @@ impl Plic {
         self.level & !self.claimed
     }
 
-    /// The source that a context would claim: "the ID of the highest-priority pending interrupt", the lowest ID among
-    /// equals; 0 if there is none. A priority of 0 never interrupts, nor does one that is not above the threshold.
+    /// The source that a context would claim: "the ID of the highest-priority pending interrupt", the lowest
+    /// ID among equals; 0 if there is none. A priority of 0 never interrupts, nor does one that is not above
+    /// the threshold.
     fn best(&self, context: usize) -> usize {
         let Context { enabled, threshold } = self.contexts[context];
         let candidates = self.pending() & enabled;

@@ -1,8 +1,9 @@
 //! Triggers (debug manual, chapter "Sdtrig"): breakpoints and watchpoints that a program sets for itself.
 //!
-//! There are four, as on Spike. Each can be an address match (`mcontrol`, type 2, or `mcontrol6`, type 6) that raises a
-//! breakpoint exception before the instruction executes, or be disabled (type 15). There is no debug mode, so `dmode`
-//! is 0; data matches, contexts and other actions are not there, and the fields read as 0.
+//! There are four, as on Spike. Each can be an address match (`mcontrol`, type 2, or `mcontrol6`, type 6)
+//! that raises a breakpoint exception before the instruction executes, or be disabled (type 15). There is no
+//! debug mode, so `dmode` is 0; data matches, contexts and other actions are not there, and the fields read
+//! as 0.
 
 use super::Privilege;
 use super::status::{MIE, SIE};
@@ -98,8 +99,8 @@ impl Triggers {
         self.all[self.selected].tdata2 = value;
     }
 
-    /// Whether a trigger, or a whole chain of them, matches `len` bytes at `address`. Those that do say so in their hit
-    /// bits, in a chain also if it does not match as a whole.
+    /// Whether a trigger, or a whole chain of them, matches `len` bytes at `address`. Those that do say so in
+    /// their hit bits, in a chain also if it does not match as a whole.
     fn fires(&mut self, access: u64, mode: u64, address: u64, len: usize) -> bool {
         let mut fires = false;
         let mut chain_holds = true;
@@ -195,8 +196,9 @@ impl Hart {
         if self.csr.triggers.armed & access == 0 {
             return Ok(());
         }
-        // "Native triggers": a handler must be able to get as far as saving its state. As on Spike, no trigger fires in
-        // M-mode while MIE is clear, nor in S-mode while SIE is and breakpoints are delegated there.
+        // "Native triggers": a handler must be able to get as far as saving its state. As on Spike, no
+        // trigger fires in M-mode while MIE is clear, nor in S-mode while SIE is and breakpoints are
+        // delegated there.
         let delegated = self.csr.medeleg >> Cause::Breakpoint as u8 & 1 != 0;
         let (mode, enabled) = match self.prv {
             Privilege::Machine => (M, self.csr.mstatus & MIE != 0),

@@ -68,8 +68,8 @@ impl Input {
                     return None;
                 }
                 let mut byte = [0];
-                // One byte at a time, so that nothing is taken that the guest does not ask for. At the end of the
-                // input, or if it cannot be read, there will be no more.
+                // One byte at a time, so that nothing is taken that the guest does not ask for. At the end of
+                // the input, or if it cannot be read, there will be no more.
                 match rustix::io::read(&stdin, &mut byte) {
                     Ok(1) => Some(byte[0]),
                     Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => None,

@@ -23,13 +23,14 @@ const EXECUTE: u64 = 4;
 const STORE: u64 = 2;
 const LOAD: u64 = 1;
 
-/// Runs `body` in M-mode with MIE set; what the breakpoints were: (offset of the instruction from `body`'s start, tval
-/// as an offset from it, or from the data). Each instruction that traps is skipped, and has four bytes.
+/// Runs `body` in M-mode with MIE set; what the breakpoints were: (offset of the instruction from `body`'s
+/// start, tval as an offset from it, or from the data). Each instruction that traps is skipped, and has four
+/// bytes.
 fn breakpoints(body: impl FnOnce(&mut Asm)) -> Vec<(u64, u64)> {
     let mut a = Asm::new(TEXT);
     let (start, handler) = (a.label(), a.label());
     a.jump(start);
-    while a.here() % 4 != 0 {
+    while !a.here().is_multiple_of(4) {
         a.raw(1, 2);
     }
     a.place(handler);
@@ -66,6 +67,11 @@ fn breakpoints(body: impl FnOnce(&mut Asm)) -> Vec<(u64, u64)> {
     elf.segment(TEXT, a.finish(), 5).zeros(TOHOST, 64).symbol("tohost", TOHOST);
     elf.zeros(DATA, 0x1000).zeros(RECORDS, 0x1000);
     let bytes = elf.finish();
+    // To ask Spike, whose commit log is the same: `testsuite trace --spike PATH FOLDER`.
+    if let Some(folder) = std::env::var_os("RVVSIM_KEEP_ELFS") {
+        let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
+        std::fs::write(std::path::Path::new(&folder).join(name), &bytes).expect("a folder to write to");
+    }
     let image = crate::elf::Image::parse(bytes.as_slice()).expect("our own ELF");
     let config = Config { mem: 1 << 20, max_insns: Some(100_000), ..Config::default() };
     let mut machine = Machine::bare(config, &image).expect("it fits");
@@ -186,7 +192,8 @@ fn ranges_match_and_chains_match_as_a_whole() {
     assert_eq!(got, places);
 }
 
-/// Each element is an access, and `vstart` says which one it was, also where a fault would only shorten the vector.
+/// Each element is an access, and `vstart` says which one it was, also where a fault would only shorten the
+/// vector.
 #[test]
 fn vector_accesses_stop_at_the_element() {
     let mut places = Vec::new();

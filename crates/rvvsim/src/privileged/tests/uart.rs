@@ -137,7 +137,7 @@ fn a_guest_echoes_by_interrupts() {
     let mut a = Asm::new(RAM_BASE);
     let (start, handler, done) = (a.label(), a.label(), a.label());
     a.jump(start);
-    while a.here() % 4 != 0 {
+    while !a.here().is_multiple_of(4) {
         a.raw(1, 2);
     }
     a.place(handler);
