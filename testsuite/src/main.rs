@@ -74,6 +74,8 @@ enum Command {
         #[arg(long)]
         lines: bool,
     },
+    /// Compare our commit log (`rvvsim --trace`) with Spike's, letter by letter, on ELFs and on streams
+    Trace(Box<testsuite::lockstep::command::Options>),
 }
 
 fn main() -> ExitCode {
@@ -88,6 +90,9 @@ fn main() -> ExitCode {
         Command::Lockstep { spike, spike_isa, count, seed, lines } => {
             let what = if lines { What::Lines } else { What::State };
             lockstep(&Spike { path: spike, isa: spike_isa }, count, seed, what)
+        }
+        Command::Trace(options) => {
+            Scratch::new("trace").map_err(Into::into).and_then(|s| lockstep::command::main(&options, &s.0))
         }
     };
     match done {

@@ -62,3 +62,14 @@ replay! {
     privileged_instructions_answer_as_spike_does: "s",
     fine_grained_invalidation_answers_as_spike_does: "svinval",
 }
+
+/// Our commit log of recorded streams is Spike's, line by line; `testsuite trace` compares live, and more.
+#[test]
+fn the_commit_log_is_spikes() {
+    for vlen in [128, 256, 1024] {
+        match testsuite::lockstep::recorded::compare(vlen) {
+            Ok(lines) => assert!(lines > 1000, "VLEN {vlen}: only {lines} lines"),
+            Err(e) => panic!("VLEN {vlen}: {e}"),
+        }
+    }
+}

@@ -1,5 +1,5 @@
-//! `--trace` writes what Spike's `--log-commits` writes, where that is not what one would guess. The lines expected are
-//! Spike's.
+//! `--trace` writes what Spike's `--log-commits` writes, where that is not what one would guess. The lines
+//! expected are Spike's.
 
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
@@ -15,8 +15,8 @@ const T0: u8 = 5;
 const T1: u8 = 6;
 const A0: u8 = 10;
 
-/// The lines of the log from address `TEXT + 0x100` to `TEXT + 0x200`, where `body` is, without what all begin
-/// with.
+/// The lines of the log from address `TEXT + 0x100` to `TEXT + 0x200`, where `body` is, without what all
+/// begin with.
 fn lines(body: impl FnOnce(&mut Asm)) -> Vec<String> {
     let mut a = Asm::new(TEXT);
     a.li(T0, 0x2200);
@@ -104,6 +104,83 @@ fn amocas_q_writes_two_registers() {
             "x14 0x0000000000000000 x15 0x0000000000000000 mem 0x0000000080002000 mem 0x0000000080002000 \
              0x0000000000000007 mem 0x0000000080002008 0x0000000000000009",
             "x14 0x0000000000000007 x15 0x0000000000000009 mem 0x0000000080002000",
+        ]
+    );
+}
+
+/// `vset{i}vl{i}` writes `vstart` always, `vtype` if another one is asked for, `vl` unless it is kept.
+#[test]
+fn vset_logs_what_it_writes() {
+    let set = |rd, rs1, imm| Inst { rd, rs1, imm, ..Inst::new(Op::Vsetvli) };
+    let got = lines(|a| {
+        a.inst(&Inst { rd: T1, rs1: 3, imm: 0b010_000, ..Inst::new(Op::Vsetivli) });
+        a.inst(&set(T1, 0, 0b010_000));
+        a.inst(&set(0, 0, 0b010_000));
+        a.inst(&set(0, 0, 0b1101_0000));
+        a.inst(&set(T1, 0, 0b111_110));
+        // Whole registers need no vtype; the SEW and LMUL shown are those that were asked for.
+        a.inst(&Inst { rd: 8, rs1: A0, ..Inst::new(Op::Vl1re64V) });
+        a.inst(&set(T1, 0, 0b011_000));
+    });
+    assert_eq!(
+        got,
+        [
+            "x6  0x0000000000000003 c8_vstart 0x0000000000000000 c768_mstatus 0x8000000a00002600 \
+             c3104_vl 0x0000000000000003 c3105_vtype 0x0000000000000010",
+            "x6  0x0000000000000004 c8_vstart 0x0000000000000000 c3104_vl 0x0000000000000004",
+            "c8_vstart 0x0000000000000000",
+            "c8_vstart 0x0000000000000000 c3105_vtype 0x00000000000000d0",
+            "x6  0x0000000000000000 c8_vstart 0x0000000000000000 c3104_vl 0x0000000000000000 \
+             c3105_vtype 0x8000000000000000",
+            "e1024 mf4 l0 v8  0x00000000000000000000000000000000 c8_vstart 0x0000000000000000 \
+             mem 0x0000000080002000 mem 0x0000000080002008",
+            "x6  0x0000000000000002 c8_vstart 0x0000000000000000 c3104_vl 0x0000000000000002 \
+             c3105_vtype 0x0000000000000018",
+        ]
+    );
+}
+
+/// Every vector instruction shows SEW, LMUL, `vl` and `vstart`, and the registers that it wrote elements of,
+/// changed or not. Flags are shown if any was raised.
+#[test]
+fn vector_instructions_log_registers_written() {
+    let v = |op, rd, rs2, rs1| Inst { rd, rs2, rs1, vm: true, ..Inst::new(op) };
+    let got = lines(|a| {
+        a.inst(&Inst { rd: T1, rs1: 6, imm: 0b010_001, ..Inst::new(Op::Vsetivli) });
+        a.inst(&v(Op::VidV, 8, 0, 0));
+        // Elements 2 to 4 are active.
+        a.li(T0, 0b11100);
+        a.inst(&v(Op::VmvSX, 0, 0, T0));
+        a.inst(&Inst { vm: false, ..v(Op::VaddVv, 10, 8, 8) });
+        a.inst(&v(Op::VmvXS, T1, 8, 0));
+        a.inst(&Inst { vm: false, ..v(Op::Vse32V, 8, 0, A0) });
+        a.inst(&Inst { vm: false, ..v(Op::VwadduVv, 12, 8, 8) });
+        a.inst(&v(Op::VfdivVv, 16, 8, 8));
+        a.inst(&v(Op::VfdivVv, 16, 8, 8));
+        a.inst(&v(Op::VredsumVs, 3, 8, 8));
+    });
+    assert_eq!(
+        got,
+        [
+            "x6  0x0000000000000006 c8_vstart 0x0000000000000000 c768_mstatus 0x8000000a00002600 c3104_vl \
+             0x0000000000000006 c3105_vtype 0x0000000000000011",
+            "e32 m2 l6 v8  0x00000003000000020000000100000000 c8_vstart 0x0000000000000000 v9  \
+             0x00000000000000000000000500000004",
+            "x5  0x000000000000001c",
+            "e32 m2 l6 v0  0x0000000000000000000000000000001c c8_vstart 0x0000000000000000",
+            "e32 m2 l6 c8_vstart 0x0000000000000000 v10 0x00000006000000040000000000000000 v11 \
+             0x00000000000000000000000000000008",
+            "e32 m2 l6 x6  0x0000000000000000 c8_vstart 0x0000000000000000",
+            "e32 m2 l6 c8_vstart 0x0000000000000000 mem 0x0000000080002008 0x00000002 mem \
+             0x000000008000200c 0x00000003 mem 0x0000000080002010 0x00000004",
+            "e32 m2 l6 c8_vstart 0x0000000000000000 v12 0x00000000000000000000000000000000 v13 \
+             0x00000000000000060000000000000004 v14 0x00000000000000000000000000000008",
+            "e32 m2 l6 c1_fflags 0x0000000000000010 c8_vstart 0x0000000000000000 v16 \
+             0x3f8000003f8000003f8000007fc00000 v17 0x00000000000000003f8000003f800000 c768_mstatus \
+             0x8000000a00006600",
+            "e32 m2 l6 c1_fflags 0x0000000000000010 c8_vstart 0x0000000000000000 v16 \
+             0x3f8000003f8000003f8000007fc00000 v17 0x00000000000000003f8000003f800000",
+            "e32 m2 l6 v3  0x0000000000000000000000000000000f c8_vstart 0x0000000000000000",
         ]
     );
 }

@@ -1,6 +1,9 @@
 //! Random streams of instructions, compared with another model after every one.
 
+pub mod command;
 pub mod commit;
+pub mod logs;
+pub mod recorded;
 pub mod stream;
 
 use self::commit::{Commit, Shadow};

@@ -22,12 +22,21 @@ pub enum MemoryEvent {
 }
 
 /// The effects of the current instruction that its registers do not show.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CommitLog {
     /// Accesses, in order. Vector accesses log each element.
     pub memory: Vec<MemoryEvent>,
     /// CSRs written explicitly or as a side effect, with the value they then read as.
     pub csrs: Vec<(u16, u64)>,
+    /// The `vtype` that was last asked for, by this instruction or an earlier one, supported or not.
+    pub asked_vtype: u64,
+}
+
+impl Default for CommitLog {
+    /// Of a hart at reset: as if all ones had been asked for.
+    fn default() -> Self {
+        CommitLog { memory: Vec::new(), csrs: Vec::new(), asked_vtype: u64::MAX }
+    }
 }
 
 impl CommitLog {

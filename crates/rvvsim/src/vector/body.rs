@@ -148,10 +148,7 @@ fn past_vlmax(hart: &Hart, vi: &VInst) -> Exec {
 /// An instruction completes: `vstart` becomes 0.
 #[inline(always)]
 pub(super) fn end(hart: &mut Hart) {
-    if hart.v.vstart != 0 {
-        hart.v.vstart = 0;
-        log_csr(hart, rvv_isa::csr::VSTART, 0);
-    }
+    hart.v.vstart = 0;
     hart.vs_dirty = true;
 }
 

@@ -1,13 +1,12 @@
 //! Configuration-setting instructions: `vsetvli`, `vsetivli` and `vsetvl`.
 
-use super::body::log_csr;
 use super::lanes::Ready;
 use super::policy::{Extent, Policy, mix};
 use super::{NO_LANES, NO_WORK, Quick, Run, VInst};
 use crate::Hart;
 use crate::config::{Config, VlChoice, VsetvlX0};
 use crate::trap::Exec;
-use rvv_isa::{Ext, Inst, Isa, Lmul, Op, Sew, Vtype, csr};
+use rvv_isa::{Ext, Inst, Isa, Lmul, Op, Sew, Vtype};
 
 /// The `vtype` a machine has after it is asked for this one: itself, or `vill` where it is not supported.
 #[must_use]
@@ -81,12 +80,9 @@ pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
     }
 }
 
-/// `vsetvli` as it mostly is: the lesser of AVL, in a register, and VLMAX. False if it must be logged.
+/// `vsetvli` as it mostly is: the lesser of AVL, in a register, and VLMAX.
 #[inline(always)]
 pub(super) fn set_to_least(hart: &mut Hart, vi: &VInst) -> bool {
-    if hart.log.is_some() {
-        return false;
-    }
     let vl = hart.x[vi.inst.rs1].min(u64::from(vi.vlmax));
     hart.v.vtype = vi.vtype;
     hart.v.vl = vl;
@@ -235,10 +231,5 @@ fn set(hart: &mut Hart, vi: &VInst, vtype: Vtype, vl: u64) -> Exec {
     hart.v.vstart = 0;
     hart.vs_dirty = true;
     hart.set_x(vi.inst.rd, vl);
-    if hart.log.is_some() {
-        log_csr(hart, csr::VSTART, 0);
-        log_csr(hart, csr::VL, vl);
-        log_csr(hart, csr::VTYPE, vtype.to_bits());
-    }
     Ok(())
 }
