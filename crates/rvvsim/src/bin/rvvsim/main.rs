@@ -258,9 +258,6 @@ impl Job {
                 return cannot_run(&format!("{name}: {e}{doubt}"));
             }
         };
-        if let Environment::Bare(platform) = &mut machine.hart.env {
-            platform.set_input(Input::Stdin);
-        }
         let signature = match &self.signature {
             None => None,
             Some(_) if !bare => {
@@ -284,6 +281,7 @@ impl Job {
         let console = Console::default();
         if let Environment::Bare(platform) = &mut machine.hart.env {
             platform.set_console(Box::new(console.clone()));
+            platform.set_input(Input::Stdin);
         }
         if self.profile.is_some() {
             machine.engine.remember_forgotten_blocks();
