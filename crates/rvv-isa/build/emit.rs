@@ -1,6 +1,7 @@
 //! Writes the tables as Rust source.
 
-use crate::tables::{Operand, Tables};
+use crate::shapes::Pool;
+use crate::tables::{Insn, Operand, Tables, is_computing_vector};
 use std::fmt::Write;
 
 /// `c.addi` is `CAddi`, `mop.r.N` is `MopRN`: each piece between dots and underscores gets a capital.
@@ -24,6 +25,21 @@ fn requirement(tables: &Tables, text: &str) -> Vec<u128> {
         1u128 << index.unwrap_or_else(|| panic!("no extension {name}"))
     };
     text.split('|').map(|all| all.split('&').map(bit).fold(0, |set, bit| set | bit)).collect()
+}
+
+/// The sets of a [`requirement`], as Rust.
+pub fn sets(tables: &Tables, text: &str) -> String {
+    rust_list(requirement(tables, text).iter().map(|set| format!("ExtSet({set:#x})")))
+}
+
+/// The memory that an instruction accesses, or that what it expands to does.
+fn access(tables: &Tables, insn: &Insn) -> String {
+    let base =
+        || tables.insns.iter().find(|base| base.name == insn.base).and_then(|base| base.access.as_ref());
+    match insn.access.as_ref().or_else(base) {
+        None => "Access::None".to_owned(),
+        Some(access) => access.rust(),
+    }
 }
 
 pub fn ops(tables: &Tables) -> String {
@@ -51,16 +67,16 @@ pub fn ops(tables: &Tables) -> String {
     }
     out += "];\n\n";
 
+    let shapes = Pool::new(tables);
     let _ = writeln!(out, "static INFO: [OpInfo; {}] = [", insns.len());
     for insn in insns {
         let operands = rust_list(
             insn.operands.iter().map(|&o| format!("Operand::{}", variant(&tables.operands[o].name))),
         );
-        let requires =
-            rust_list(requirement(tables, &insn.requires).iter().map(|set| format!("ExtSet({set:#x})")));
+        let requires = sets(tables, &insn.requires);
         let refines = insn.refines.as_ref().map(|op| format!("Op::{}", variant(op)));
         // A field that the match bits settle is as good as an operand to whoever runs the instruction.
-        let vector = insn.class.starts_with("Vector") && insn.class != "VectorConfig";
+        let vector = is_computing_vector(&insn.class);
         let settled = |mask: u32| vector && insn.mask & mask == mask;
         let vm = !settled(1 << 25) || insn.match_ >> 25 & 1 == 1;
         let memory = insn.class == "VectorLoad" || insn.class == "VectorStore";
@@ -69,7 +85,7 @@ pub fn ops(tables: &Tables) -> String {
             out,
             "    OpInfo {{ name: \"{}\", mask: {:#010x}, match_: {:#010x}, operands: &[{operands}], \
              requires: Requires(&[{requires}]), class: Class::{}, extension: \"{}\", base: Op::{}, \
-             refines: {}, unlisted: {}, asm: \"{}\", format: {}, \
+             refines: {}, unlisted: {}, shape: {}, access: {}, asm: \"{}\", format: {}, \
              fixed: Fixed {{ rd: {}, rs1: {}, rs2: {}, imm: {}, vm: {vm}, nf: {nf} }} }},",
             insn.name,
             insn.mask,
@@ -79,6 +95,8 @@ pub fn ops(tables: &Tables) -> String {
             variant(&insn.base),
             refines.map_or("None".to_owned(), |r| format!("Some({r})")),
             insn.unlisted,
+            shapes.reference(insn),
+            access(tables, insn),
             insn.asm,
             insn.format,
             insn.fixed.rd,

@@ -1,6 +1,7 @@
 //! Reads the tables and resolves what refers to what.
 
 use crate::bits::{Run, runs};
+use crate::shapes::{Access, Shape, ShapeKeys, Shapes};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,18 +41,20 @@ struct EncodingFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Group {
     class: String,
+    chapter: Option<String>,
     requires: Option<String>,
     asm: Option<String>,
     #[serde(default)]
     unlisted: bool,
+    /// The keys of its shape.
+    #[serde(flatten)]
+    shape: toml::Table,
     insns: Vec<InsnRow>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct InsnRow {
     name: String,
     operands: String,
@@ -64,6 +67,10 @@ struct InsnRow {
     #[serde(default)]
     zero_is_hint: String,
     asm: Option<String>,
+    access: Option<Access>,
+    /// The keys of its shape.
+    #[serde(flatten)]
+    shape: toml::Table,
 }
 
 /// Fields of `Inst` that the encoding does not hold but its meaning has.
@@ -151,6 +158,8 @@ pub struct Insn {
     pub mask: u32,
     pub match_: u32,
     pub class: String,
+    /// The enum of `rvv_isa::chapter` it is a variant of.
+    pub chapter: String,
     pub requires: String,
     pub extension: String,
     pub refines: Option<String>,
@@ -158,6 +167,8 @@ pub struct Insn {
     pub fixed: Fixed,
     pub unlisted: bool,
     pub asm: String,
+    pub shape: Option<Shape>,
+    pub access: Option<Access>,
 }
 
 /// A distinct way to read the fields out of a word: the operands, and those of them that may break their rule.
@@ -188,7 +199,7 @@ pub struct Tables {
     pub csrs: Vec<(String, u16)>,
 }
 
-fn parse<T: for<'a> Deserialize<'a>>(path: &Path) -> T {
+pub fn parse<T: for<'a> Deserialize<'a>>(path: &Path) -> T {
     let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
@@ -305,12 +316,14 @@ pub fn read(isa: &Path) -> Tables {
     paths.retain(|path| path.extension().is_some_and(|e| e == "toml"));
     paths.sort();
 
+    let shapes = Shapes::read(isa);
     let mut insns = Vec::new();
     let mut formats: Vec<Format> = Vec::new();
     for path in paths {
         let file: EncodingFile = parse(&path);
         let extension = path.file_stem().unwrap().to_str().unwrap();
         for group in file.group {
+            let group_keys = ShapeKeys::new(group.shape);
             for row in group.insns {
                 let list = |text: &str| text.split_whitespace().map(operand).collect::<Vec<_>>();
                 let format = Format { operands: list(&row.operands), lenient: list(&row.zero_is_hint) };
@@ -319,6 +332,12 @@ pub fn read(isa: &Path) -> Tables {
                     formats.len() - 1
                 });
                 let ops = formats[index].operands.clone();
+                let keys = ShapeKeys::new(row.shape).or(&group_keys);
+                let own: Vec<&Operand> = ops.iter().map(|&o| &operands[o]).collect();
+                let vector = is_computing_vector(&group.class);
+                let shape = vector.then(|| shapes.resolve(&row.name, &keys, &own));
+                let name = &row.name;
+                assert!(vector || keys == ShapeKeys::default(), "{name}: a shape, and no vector operands");
                 let asm = row.asm.or_else(|| group.asm.clone());
                 insns.push(Insn {
                     asm: asm.unwrap_or_else(|| default_asm(&group.class, &ops, &operands)),
@@ -326,7 +345,10 @@ pub fn read(isa: &Path) -> Tables {
                     format: index,
                     mask: row.mask,
                     match_: row.r#match,
+                    chapter: group.chapter.clone().unwrap_or_else(|| group.class.clone()),
                     class: group.class.clone(),
+                    shape,
+                    access: row.access,
                     requires: group.requires.clone().unwrap_or_else(|| file.requires.clone()),
                     extension: extension.to_owned(),
                     base: row.base.or_else(|| row.refines.clone()).unwrap_or_else(|| row.name.clone()),
@@ -353,6 +375,11 @@ pub fn read(isa: &Path) -> Tables {
         formats,
         extensions,
     }
+}
+
+/// Whether an instruction of this class has vector operands.
+pub fn is_computing_vector(class: &str) -> bool {
+    class.starts_with("Vector") && class != "VectorConfig"
 }
 
 /// What would make the generated code wrong rather than fail to compile.

@@ -13,6 +13,7 @@
 //! assert_eq!(encode(&inst), Ok(0x0221_80d7));
 //! ```
 
+pub mod chapter;
 pub mod csr;
 mod disasm;
 mod formats;
@@ -22,12 +23,15 @@ mod op;
 mod operand;
 mod pseudo;
 mod reg;
+mod shape;
 mod vtype;
 
+pub use chapter::{Chapter, ScalarOp, VectorOp};
 pub use disasm::DisasmOptions;
 pub use inst::{EncodeError, Inst, decode, encode};
 pub use isa::{Ext, ExtSet, Isa, IsaError, Notes, Requires};
 pub use op::{Class, Op, OpInfo};
 pub use operand::{Field, Operand, RegFile};
 pub use reg::{FReg, VReg, XReg};
+pub use shape::{Access, Addressing, Eew, Float, Memory, Scalar, Shape};
 pub use vtype::{Lmul, Sew, Vtype};

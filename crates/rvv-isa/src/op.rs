@@ -1,7 +1,8 @@
 //! What the table says of an instruction.
 
 use crate::isa::{ExtSet, Requires};
-use crate::operand::Operand;
+use crate::operand::{Operand, RegFile};
+use crate::shape::{Access, SHAPES, Shape};
 
 include!(concat!(env!("OUT_DIR"), "/ops.rs"));
 
@@ -105,6 +106,10 @@ pub struct OpInfo {
     pub refines: Option<Op>,
     /// Not a row of the official list, but a name that the manual gives to a part of one.
     pub unlisted: bool,
+    /// What it needs of its vector operands; [`Shape::NONE`] if it has none.
+    pub shape: &'static Shape,
+    /// The memory that it accesses, if it is a scalar instruction.
+    pub access: Access,
     /// The order of the operands in assembly, by field.
     pub(crate) asm: &'static str,
     pub(crate) format: u8,
@@ -155,6 +160,17 @@ impl Op {
     /// Its kind.
     pub fn class(self) -> Class {
         self.info().class
+    }
+
+    /// What it needs of its vector operands.
+    pub fn shape(self) -> &'static Shape {
+        self.info().shape
+    }
+
+    /// Whether it reads or writes floating-point registers, or computes with floating-point numbers.
+    pub fn is_float(self) -> bool {
+        let in_f = |operand: &Operand| operand.reg_file() == Some(RegFile::F);
+        self.shape().is_float() || self.base().info().operands.iter().any(in_f)
     }
 
     /// Whether it needs the vector unit.

@@ -1,6 +1,7 @@
 //! The table itself: rows against each other and against the official list.
 
-use rvv_isa::{Ext, Isa, Op};
+use rvv_isa::chapter::VectorInteger;
+use rvv_isa::{Access, Chapter, Class, Ext, Isa, Op, VectorOp, mnemonic};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -226,4 +227,55 @@ fn every_instruction_goes_with_its_extension() {
 
 fn brings_vectors(ext: Ext) -> bool {
     ext.closure().contains(Ext::Zve32x)
+}
+
+/// The manual's letters: b, h, w, d and q.
+fn bytes_by_name(name: &str) -> u8 {
+    let letter = match name.split('.').collect::<Vec<_>>()[..] {
+        ["lr" | "sc", letter, ..] => letter,
+        [amo, letter, ..] if amo.starts_with("amo") => letter,
+        _ => name.trim_start_matches('f').trim_start_matches(['l', 's']),
+    };
+    1 << "bhwdq".find(&letter[..1]).unwrap_or_else(|| panic!("{name}"))
+}
+
+#[test]
+fn accesses_are_as_wide_as_the_names_say() {
+    for op in Op::all() {
+        let name = op.base().name();
+        let block = op.name().starts_with("cbo.") || op.name().starts_with("prefetch.");
+        let expected = match op.class() {
+            _ if block => Access::CacheBlock,
+            Class::Load | Class::Store | Class::Atomic => Access::Bytes(bytes_by_name(name)),
+            _ => Access::None,
+        };
+        assert_eq!(op.info().access, expected, "{}", op.name());
+    }
+}
+
+#[test]
+fn scalar_floating_point_is_named_so() {
+    for op in Op::all().filter(|op| !op.is_vector()) {
+        let name = op.base().name();
+        let float = name.starts_with('f') && !name.starts_with("fence");
+        assert_eq!(op.is_float(), float, "{}", op.name());
+    }
+}
+
+#[test]
+fn mnemonics_lead_to_chapters() {
+    assert_eq!(Op::VaddVv.chapter(), Chapter::Vector(VectorOp::Integer(mnemonic!(vadd.vv))));
+    assert!(matches!(mnemonic!(vadd.vv), VectorInteger::VaddVv));
+    for op in Op::all() {
+        assert_eq!(op.chapter(), op.base().chapter());
+        assert_eq!(matches!(op.chapter(), Chapter::Vector(_)), op.is_vector(), "{}", op.name());
+    }
+}
+
+#[test]
+fn the_largest_element_group_is_that_of_the_extensions() {
+    for (isa, egs) in [("rv64gcv", 1), ("rv64gcv_zvkned", 4), ("rv64gcv_zvksh_zvkg", 8), ("rv64gcv_zvbb", 1)]
+    {
+        assert_eq!(Isa::parse(isa).unwrap().largest_group(), egs, "{isa}");
+    }
 }

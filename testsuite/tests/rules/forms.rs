@@ -1,5 +1,6 @@
 //! What kinds of operands each vector instruction has, worked out from its name as the manual's naming goes: so
-//! that a test can go through all of them. (The emulator has tables of its own, which these do not look at.)
+//! that a test can go through all of them. The shapes of the instruction table are not looked at here: `shapes.rs`
+//! compares the two.
 
 use crate::harness::{Ins, Lab, of};
 use rvv_isa::{Class, Lmul, Op};

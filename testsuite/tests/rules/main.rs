@@ -21,6 +21,7 @@ mod overlap;
 mod permute;
 mod policy;
 mod reduction;
+mod shapes;
 mod state;
 mod status;
 mod table;
