@@ -321,7 +321,7 @@ fn vl_may_be_chosen_freely_where_asked_for() {
 
 #[test]
 fn the_element_group_of_an_instruction_is_known() {
-    let group = |name: &str| rvvsim::vector::element_group(Op::from_name(name).expect("an instruction"));
+    let group = |name: &str| Op::from_name(name).expect("an instruction").shape().group;
     for (size, names) in [
         (1, &["vadd.vv", "vandn.vv", "vclmul.vv", "vbrev8.v", "add", "vsetvli", "vle32.v"][..]),
         (4, &["vaesem.vv", "vsha2ms.vv", "vghsh.vv", "vsm4r.vs"]),

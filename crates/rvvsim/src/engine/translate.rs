@@ -189,7 +189,8 @@ impl Builder {
             };
             return self.fault(&placeholder, Trap::illegal(word, why));
         };
-        if !self.context.fs() && needs_fs(&i) {
+        // All that touch `f` registers or `fcsr` need FS on, but for CSR accesses, which check for themselves.
+        if !self.context.fs() && i.op.is_float() {
             return self
                 .fault(&i, Trap::illegal(word, "a floating-point instruction while mstatus.FS is off"));
         }
@@ -303,19 +304,6 @@ fn jump_ialign32(h: &mut Hart, i: &Inst) -> Exec {
         h.next_pc = target;
     }
     Ok(())
-}
-
-/// Whether the instruction needs `mstatus.FS` on: all that touch `f` registers or `fcsr`, but for CSR
-/// accesses, which check for themselves.
-fn needs_fs(i: &Inst) -> bool {
-    let name = i.op.base().name();
-    match i.op.class() {
-        Class::Float => true,
-        Class::Load | Class::Store => name.starts_with('f'),
-        // All vector floating-point instructions are named vf… or vmf…, and of the others only vfirst is.
-        _ if i.op.is_vector() => (name.starts_with("vf") || name.starts_with("vmf")) && i.op != Op::VfirstM,
-        _ => false,
-    }
 }
 
 /// The micro-op of an instruction that has one and does not jump, with its immediate.

@@ -2,11 +2,12 @@
 
 use super::lanes::Ready;
 use super::policy::{Extent, Policy, mix};
-use super::{NO_LANES, NO_WORK, Quick, Run, VInst};
+use super::{NO_LANES, NO_WORK, Quick, Run, VInst, rows};
 use crate::Hart;
 use crate::config::{Config, VlChoice, VsetvlX0};
 use crate::trap::Exec;
-use rvv_isa::{Ext, Inst, Isa, Lmul, Op, Sew, Vtype};
+use rvv_isa::chapter::VectorConfig;
+use rvv_isa::{Inst, Lmul, Op, Sew, Vtype};
 
 /// The `vtype` a machine has after it is asked for this one: itself, or `vill` where it is not supported.
 #[must_use]
@@ -42,16 +43,17 @@ pub fn next_vtype(config: &Config, inst: &Inst, old: Vtype) -> Option<Vtype> {
     }
 }
 
-pub(super) fn translate(config: &Config, inst: &Inst, old: Vtype) -> VInst {
+pub(super) fn translate(config: &Config, inst: &Inst, op: VectorConfig, old: Vtype) -> VInst {
     let vtype = next_vtype(config, inst, old).unwrap_or(old);
+    let run: Run = rows! { op;
+        vsetvli => vsetvli;
+        vsetivli => vsetivli;
+        vsetvl => vsetvl;
+    };
     let has_plain_avl = inst.op == Op::Vsetvli && inst.rs1 != 0;
     VInst {
         inst: *inst,
-        run: match inst.op {
-            Op::Vsetvl => vsetvl as Run,
-            Op::Vsetivli => vsetivli,
-            _ => vsetvli,
-        },
+        run,
         ready: Ready::new(&NO_WORK, NO_LANES, 0),
         work: &NO_WORK,
         small: false,
@@ -141,32 +143,11 @@ fn choose_vl(hart: &mut Hart, avl: u64, vlmax: u64) -> u64 {
         VlChoice::Random(seed) => least + mix(mix(mix(seed) ^ avl) ^ vlmax) % (vlmax - least + 1),
     };
     // norm:egs_vl_avl: "either VLMAX or a positive integer multiple of EGSMAX".
-    let multiple = config.vl_multiple.map_or_else(|| egs_max(&config.isa), |n| u64::from(n.get()));
+    let groups = config.isa.largest_group();
+    let multiple = config.vl_multiple.map_or_else(|| u64::from(groups), |n| u64::from(n.get()));
     let rounded = chosen.next_multiple_of(multiple).min(vlmax);
     hart.v.vl_rounded |= rounded != chosen;
     rounded
-}
-
-/// EGSMAX: the largest element group of any instruction of an instruction set, in elements.
-#[must_use]
-pub fn egs_max(isa: &Isa) -> u64 {
-    largest_group(|ext| isa.has(ext))
-}
-
-/// The element group of an instruction: 1 if it works on single elements.
-#[must_use]
-pub fn element_group(op: Op) -> u64 {
-    largest_group(|ext| op.info().requires.alternatives().iter().any(|set| set.contains(ext)))
-}
-
-fn largest_group(has: impl Fn(Ext) -> bool) -> u64 {
-    if has(Ext::Zvksh) {
-        8
-    } else if has(Ext::Zvkned) || has(Ext::Zvknha) || has(Ext::Zvknhb) || has(Ext::Zvkg) || has(Ext::Zvksed) {
-        4
-    } else {
-        1
-    }
 }
 
 /// The instruction that set `vill`.

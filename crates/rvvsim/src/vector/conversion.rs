@@ -1,15 +1,15 @@
 //! Conversions between floating-point formats and integers (manual, sections "… Type-Convert Instructions", and
 //! Zvfbfmin).
 
-use super::Row;
-use super::float::{Format, fvv};
+use super::float::Format;
 use super::float_lanes::{
     Float1, FromSigned, FromUnsigned, Narrowing, Nothing, ToSigned, ToUnsigned, Widening,
 };
 use super::lanes::{Fast, Work};
-use super::legality::{Float as Operands, Shape};
+use super::{Form, Row, rows};
 use crate::fp::{self, BF16, Bits, F16, F32, F64, Flags, Int, RoundingMode};
-use rvv_isa::{Op, Sew};
+use rvv_isa::Sew;
+use rvv_isa::chapter::VectorConversion;
 
 /// Float to integer.
 fn to<F: Format, I: Int + Wide>(a: u64, _: u64, _: u64, rm: RoundingMode, flags: &mut Flags) -> u64 {
@@ -48,7 +48,7 @@ const RNE: RoundingMode = RoundingMode::Rne;
 const RTZ: RoundingMode = RoundingMode::Rtz;
 
 /// The rows of the sections.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
+pub(super) fn row(op: VectorConversion, sew: Sew) -> Row {
     /// Without a kernel.
     macro_rules! slow {
         ($slow:expr, $a:ty, $r:ty) => {
@@ -73,7 +73,7 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
                 Sew::E32 => to_integer!(@ to::<F32, $i32>, $kernel, u32 $(, $rtz)?),
                 Sew::E64 => to_integer!(@ to::<F64, $i64>, $kernel, u64 $(, $rtz)?),
             };
-            Row::new(Shape::VX.float(Operands::Sew), fvv, work)
+            Row::new(Form::Float, work)
         }};
         (@ $slow:expr, $kernel:ident, $u:ty) => { fast!($slow, $kernel<0>, $u, $u, Fast::In(RNE)) };
         (@ $slow:expr, $kernel:ident, $u:ty, $rtz:ident) => {
@@ -88,10 +88,9 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
                 Sew::E32 => fast!(from::<F32, $i32>, $kernel, u32, u32, Fast::In(RNE)),
                 Sew::E64 => fast!(from::<F64, $i64>, $kernel, u64, u64, Fast::In(RNE)),
             };
-            Row::new(Shape::VX.float(Operands::Sew), fvv, work)
+            Row::new(Form::Float, work)
         }};
     }
-    let (wide, narrow) = (Shape::WVX, Shape::NWX);
     /// A float of SEW to an integer of 2*SEW.
     macro_rules! to_wide {
         ($i32:ty, $i64:ty $(, $rtz:ident)?) => {{
@@ -100,7 +99,7 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
                 Sew::E32 => slow!(to::<F32, $i64>, u32, u64 $(, $rtz)?),
                 Sew::E8 | Sew::E64 => None,
             };
-            Row::new(wide.float(Operands::Sew), fvv, work)
+            Row::new(Form::Float, work)
         }};
     }
     /// An integer of SEW to a float of 2*SEW. norm:Zvfh_instr_cvt: from SEW=8. Exact, but for what is wider than
@@ -113,7 +112,7 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
                 Sew::E32 => fast!(from::<F64, $i32>, $kernel, u32, u64, Fast::Always),
                 Sew::E64 => None,
             };
-            Row::new(wide.float(Operands::Wide), fvv, work)
+            Row::new(Form::Float, work)
         }};
     }
     /// A float of 2*SEW to an integer of SEW.
@@ -125,7 +124,7 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
                 Sew::E32 => slow!(to::<F64, $i32>, u64, u32 $(, $rtz)?),
                 Sew::E64 => None,
             };
-            Row::new(narrow.float(Operands::Wide), fvv, work)
+            Row::new(Form::Float, work)
         }};
     }
     /// An integer of 2*SEW to a float of SEW.
@@ -136,63 +135,55 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
                 Sew::E32 => slow!(from::<F32, $i64>, u64, u32),
                 Sew::E8 | Sew::E64 => None,
             };
-            Row::new(narrow.float(Operands::Sew), fvv, work)
+            Row::new(Form::Float, work)
         }};
     }
-    Some(match op {
-        Op::VfcvtXFV => to_integer!(s: i16, i32, i64, ToSigned),
-        Op::VfcvtXuFV => to_integer!(u: u16, u32, u64, ToUnsigned),
-        Op::VfcvtRtzXFV => to_integer!(s: i16, i32, i64, ToSigned, RTZ),
-        Op::VfcvtRtzXuFV => to_integer!(u: u16, u32, u64, ToUnsigned, RTZ),
-        Op::VfcvtFXV => from_integer!(i16, i32, i64, FromSigned),
-        Op::VfcvtFXuV => from_integer!(u16, u32, u64, FromUnsigned),
-
-        Op::VfwcvtXFV => to_wide!(i32, i64),
-        Op::VfwcvtXuFV => to_wide!(u32, u64),
-        Op::VfwcvtRtzXFV => to_wide!(i32, i64, RTZ),
-        Op::VfwcvtRtzXuFV => to_wide!(u32, u64, RTZ),
-        Op::VfwcvtFXV => from_narrow!(i8, i16, i32, FromSigned),
-        Op::VfwcvtFXuV => from_narrow!(u8, u16, u32, FromUnsigned),
-        Op::VfwcvtFFV => {
+    /// A float to a float, from SEW=16 and from SEW=32.
+    macro_rules! between {
+        ($e16:expr, $e32:expr) => {{
             let work = match sew {
-                Sew::E16 => fast!(convert::<F16, F32>, Widening, u16, u32, Fast::Always),
-                Sew::E32 => fast!(convert::<F32, F64>, Widening, u32, u64, Fast::Always),
+                Sew::E16 => $e16,
+                Sew::E32 => $e32,
                 Sew::E8 | Sew::E64 => None,
             };
-            Row::new(wide.float(Operands::Convert), fvv, work)
-        }
+            Row::new(Form::Float, work)
+        }};
+    }
+    rows! { op;
+        vfcvt.x.f.v => to_integer!(s: i16, i32, i64, ToSigned);
+        vfcvt.xu.f.v => to_integer!(u: u16, u32, u64, ToUnsigned);
+        vfcvt.rtz.x.f.v => to_integer!(s: i16, i32, i64, ToSigned, RTZ);
+        vfcvt.rtz.xu.f.v => to_integer!(u: u16, u32, u64, ToUnsigned, RTZ);
+        vfcvt.f.x.v => from_integer!(i16, i32, i64, FromSigned);
+        vfcvt.f.xu.v => from_integer!(u16, u32, u64, FromUnsigned);
 
-        Op::VfncvtXFW => to_narrow!(i8, i16, i32),
-        Op::VfncvtXuFW => to_narrow!(u8, u16, u32),
-        Op::VfncvtRtzXFW => to_narrow!(i8, i16, i32, RTZ),
-        Op::VfncvtRtzXuFW => to_narrow!(u8, u16, u32, RTZ),
-        Op::VfncvtFXW => from_wide!(i32, i64),
-        Op::VfncvtFXuW => from_wide!(u32, u64),
-        Op::VfncvtFFW => {
-            let work = match sew {
-                Sew::E16 => fast!(convert::<F32, F16>, Narrowing, u32, u16, Fast::In(RNE)),
-                Sew::E32 => fast!(convert::<F64, F32>, Narrowing, u64, u32, Fast::In(RNE)),
-                Sew::E8 | Sew::E64 => None,
-            };
-            Row::new(narrow.float(Operands::Convert), fvv, work)
-        }
-        Op::VfncvtRodFFW => {
-            let work = match sew {
-                Sew::E16 => slow!(convert::<F32, F16>, u32, u16, RoundingMode::Rod),
-                Sew::E32 => slow!(convert::<F64, F32>, u64, u32, RoundingMode::Rod),
-                Sew::E8 | Sew::E64 => None,
-            };
-            Row::new(narrow.float(Operands::Both), fvv, work)
-        }
+        vfwcvt.x.f.v => to_wide!(i32, i64);
+        vfwcvt.xu.f.v => to_wide!(u32, u64);
+        vfwcvt.rtz.x.f.v => to_wide!(i32, i64, RTZ);
+        vfwcvt.rtz.xu.f.v => to_wide!(u32, u64, RTZ);
+        vfwcvt.f.x.v => from_narrow!(i8, i16, i32, FromSigned);
+        vfwcvt.f.xu.v => from_narrow!(u8, u16, u32, FromUnsigned);
+        vfwcvt.f.f.v => between!(
+            fast!(convert::<F16, F32>, Widening, u16, u32, Fast::Always),
+            fast!(convert::<F32, F64>, Widening, u32, u64, Fast::Always)
+        );
 
-        Op::Vfncvtbf16FFW => {
-            let rule = "norm:vfncvtbf16-f-f-w_sew_rsv: SEW is any value other than 16";
-            Row::new(narrow.float(Operands::Bf16(rule)), fvv, slow!(convert::<F32, BF16>, u32, u16))
-        }
-        Op::Vfwcvtbf16FFV => {
-            let rule = "norm:vfwcvtbf16-f-f-v_sew_rsv: SEW is any value other than 16";
-            Row::new(wide.float(Operands::Bf16(rule)), fvv, slow!(convert::<BF16, F32>, u16, u32))
-        }
-        _ => return None,
-    })
+        vfncvt.x.f.w => to_narrow!(i8, i16, i32);
+        vfncvt.xu.f.w => to_narrow!(u8, u16, u32);
+        vfncvt.rtz.x.f.w => to_narrow!(i8, i16, i32, RTZ);
+        vfncvt.rtz.xu.f.w => to_narrow!(u8, u16, u32, RTZ);
+        vfncvt.f.x.w => from_wide!(i32, i64);
+        vfncvt.f.xu.w => from_wide!(u32, u64);
+        vfncvt.f.f.w => between!(
+            fast!(convert::<F32, F16>, Narrowing, u32, u16, Fast::In(RNE)),
+            fast!(convert::<F64, F32>, Narrowing, u64, u32, Fast::In(RNE))
+        );
+        vfncvt.rod.f.f.w => between!(
+            slow!(convert::<F32, F16>, u32, u16, RoundingMode::Rod),
+            slow!(convert::<F64, F32>, u64, u32, RoundingMode::Rod)
+        );
+
+        vfncvtbf16.f.f.w => Row::new(Form::Float, slow!(convert::<F32, BF16>, u32, u16));
+        vfwcvtbf16.f.f.v => Row::new(Form::Float, slow!(convert::<BF16, F32>, u16, u32));
+    }
 }

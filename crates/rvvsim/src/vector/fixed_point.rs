@@ -5,11 +5,11 @@
 use super::body::{Kind, begin, end, log_csr, map, put_scalar};
 use super::element::{ops, work_by_sew};
 use super::kernels::Saturating;
-use super::legality::Shape;
-use super::{Row, VInst};
+use super::{Form, Row, VInst, rows};
 use crate::Hart;
 use crate::trap::Exec;
-use rvv_isa::{Op, Sew, csr};
+use rvv_isa::chapter::VectorFixed;
+use rvv_isa::{Sew, csr};
 
 /// The rounding increment `r` of norm:vxrm_op, without branches: the same for a lane as for many.
 trait Round {
@@ -154,38 +154,26 @@ pub(super) fn vx(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
-    macro_rules! vv { ($o:ty) => { Row::new(Shape::VV, vv, work_by_sew!(all sew, Saturating<$o, U, U>)) }; }
-    macro_rules! vx { ($o:ty) => { Row::new(Shape::VX, vx, work_by_sew!(all sew, Saturating<$o, U, U>)) }; }
-    macro_rules! nwv { ($o:ty) => { Row::new(Shape::NWV, vv, work_by_sew!(narrow sew, Saturating<$o, W, U>)) }; }
-    macro_rules! nwx { ($o:ty) => { Row::new(Shape::NWX, vx, work_by_sew!(narrow sew, Saturating<$o, W, U>)) }; }
-    Some(match op {
-        Op::VsadduVv => vv!(Vsaddu),
-        Op::VsadduVx | Op::VsadduVi => vx!(Vsaddu),
-        Op::VsaddVv => vv!(Vsadd),
-        Op::VsaddVx | Op::VsaddVi => vx!(Vsadd),
-        Op::VssubuVv => vv!(Vssubu),
-        Op::VssubuVx => vx!(Vssubu),
-        Op::VssubVv => vv!(Vssub),
-        Op::VssubVx => vx!(Vssub),
-        Op::VaadduVv => vv!(Vaaddu),
-        Op::VaadduVx => vx!(Vaaddu),
-        Op::VaaddVv => vv!(Vaadd),
-        Op::VaaddVx => vx!(Vaadd),
-        Op::VasubuVv => vv!(Vasubu),
-        Op::VasubuVx => vx!(Vasubu),
-        Op::VasubVv => vv!(Vasub),
-        Op::VasubVx => vx!(Vasub),
-        Op::VsmulVv => vv!(Vsmul),
-        Op::VsmulVx => vx!(Vsmul),
-        Op::VssrlVv => vv!(Vssrl),
-        Op::VssrlVx | Op::VssrlVi => vx!(Vssrl),
-        Op::VssraVv => vv!(Vssra),
-        Op::VssraVx | Op::VssraVi => vx!(Vssra),
-        Op::VnclipuWv => nwv!(Vnclipu),
-        Op::VnclipuWx | Op::VnclipuWi => nwx!(Vnclipu),
-        Op::VnclipWv => nwv!(Vnclip),
-        Op::VnclipWx | Op::VnclipWi => nwx!(Vnclip),
-        _ => return None,
-    })
+pub(super) fn row(op: VectorFixed, sew: Sew) -> Row {
+    macro_rules! single {
+        ($o:ty) => { Row::new(Form::FixedPoint, work_by_sew!(all sew, Saturating<$o, U, U>)) };
+    }
+    macro_rules! narrow {
+        ($o:ty) => { Row::new(Form::FixedPoint, work_by_sew!(narrow sew, Saturating<$o, W, U>)) };
+    }
+    rows! { op;
+        vsaddu.vv, vsaddu.vx, vsaddu.vi => single!(Vsaddu);
+        vsadd.vv, vsadd.vx, vsadd.vi => single!(Vsadd);
+        vssubu.vv, vssubu.vx => single!(Vssubu);
+        vssub.vv, vssub.vx => single!(Vssub);
+        vaaddu.vv, vaaddu.vx => single!(Vaaddu);
+        vaadd.vv, vaadd.vx => single!(Vaadd);
+        vasubu.vv, vasubu.vx => single!(Vasubu);
+        vasub.vv, vasub.vx => single!(Vasub);
+        vsmul.vv, vsmul.vx => single!(Vsmul);
+        vssrl.vv, vssrl.vx, vssrl.vi => single!(Vssrl);
+        vssra.vv, vssra.vx, vssra.vi => single!(Vssra);
+        vnclipu.wv, vnclipu.wx, vnclipu.wi => narrow!(Vnclipu);
+        vnclip.wv, vnclip.wx, vnclip.wi => narrow!(Vnclip);
+    }
 }

@@ -7,7 +7,6 @@ use super::body::{
     self, Kind, begin, blank, body_bits, end, log_csr, map, put_scalar, read_element, treat_rest, vl,
     write_element, write_mask_word,
 };
-use super::conversion;
 use super::element::{Element, ops};
 use super::float_lanes::{
     Compare, Equal, Float1, Float2, Float3, Fused, Greater, GreaterOrEqual, Greatest, Least, Less,
@@ -16,12 +15,12 @@ use super::float_lanes::{
 use super::integer::Vmv;
 use super::kernels::{Choose, Map2};
 use super::lanes::{Fast, Lanes, PART_A, PART_B, PART_D, PART_OUT, Work};
-use super::legality::{Eew, Float as Operands, Shape};
-use super::{Row, VInst, VectorState};
+use super::{Form, Row, VInst, VectorState, rows};
 use crate::Hart;
 use crate::fp::{self, BF16, Bits, F32, Flags, Float, RoundingMode};
 use crate::trap::Exec;
-use rvv_isa::{Op, Sew, csr};
+use rvv_isa::chapter::VectorFloat;
+use rvv_isa::{Sew, csr};
 
 /// norm:V_inv_frm_rsv: any vector floating-point instruction needs a valid `frm`, whether it rounds or not.
 #[inline(always)]
@@ -354,11 +353,13 @@ pub(super) fn go_on(hart: &mut Hart, vi: &VInst, done: usize) -> bool {
     run(hart, vi, None, |p, v| p.group(v, done)).is_ok()
 }
 
-fn mfvv(hart: &mut Hart, vi: &VInst) -> Exec {
+/// The same, into a mask.
+pub(super) fn mfvv(hart: &mut Hart, vi: &VInst) -> Exec {
     run(hart, vi, None, |p, v| p.mask(v))
 }
 
-fn mfvf(hart: &mut Hart, vi: &VInst) -> Exec {
+/// The same with a scalar operand, into a mask.
+pub(super) fn mfvf(hart: &mut Hart, vi: &VInst) -> Exec {
     let scalar = scalar(hart, vi);
     run(hart, vi, Some(scalar), |p, v| p.mask(v))
 }
@@ -443,10 +444,8 @@ macro_rules! by_float {
 }
 pub(super) use by_float;
 
-const BF16_ONLY: &str = "norm:vfwmaccbf16_sew_rsv: SEW is any value other than 16";
-
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
+pub(super) fn row(op: VectorFloat, sew: Sew) -> Row {
     const RNE: Fast = Fast::In(RoundingMode::Rne);
     /// The work for the format of SEW, `F`, with elements `T`.
     macro_rules! work {
@@ -472,129 +471,133 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
             }
         }};
     }
+    /// A work for [`Form::Float`].
+    macro_rules! float {
+        ($kernel:ident<$o:ty>, $slow:ident, $fast:expr) => {
+            Row::new(Form::Float, work!(Work::float::<$kernel<$o, T>>($slow::<F>, $fast)))
+        };
+    }
+    /// One without a kernel.
+    macro_rules! slow {
+        ($slow:ident) => {
+            Row::new(Form::Float, work!(Work::float::<Nothing<T, T>>($slow::<F>, Fast::Never)))
+        };
+    }
+    /// A sum, by the signs of `vs2` and of `vs1` or `f[rs1]`.
     macro_rules! sum {
-        ($($negate:literal),+) => { work!(Work::float::<Float2<Sum, T>>(add::<F>, RNE).negating($($negate),+, false)) };
+        (vs2 + vs1) => { sum!(@ false, false) };
+        (vs2 - vs1) => { sum!(@ false, true) };
+        (-vs2 + vs1) => { sum!(@ true, false) };
+        (@ $a:literal, $b:literal) => {
+            Row::new(Form::Float, work!(Work::float::<Float2<Sum, T>>(add::<F>, RNE).negating($a, $b, false)))
+        };
     }
+    /// A fused multiply-add, by its signs.
     macro_rules! fused {
-        ($a:literal, $b:literal, $d:literal $($swapped:tt)*) => {
-            work!(Work::float::<Float3<Fused, T>>(fma::<F>, RNE).negating($a, $b, $d)$($swapped)*)
+        ((vs1 * vs2) + vd) => { fused!(@ false, false) };
+        (-(vs1 * vs2) - vd) => { fused!(@ true, true) };
+        ((vs1 * vs2) - vd) => { fused!(@ false, true) };
+        (-(vs1 * vs2) + vd) => { fused!(@ true, false) };
+        ((vs1 * vd) + vs2) => { fused!(@ false, false, .swapped()) };
+        (-(vs1 * vd) - vs2) => { fused!(@ true, true, .swapped()) };
+        ((vs1 * vd) - vs2) => { fused!(@ false, true, .swapped()) };
+        (-(vs1 * vd) + vs2) => { fused!(@ true, false, .swapped()) };
+        (@ $product:literal, $addend:literal $(, $($swapped:tt)*)?) => {
+            Row::new(
+                Form::Float,
+                work!(Work::float::<Float3<Fused, T>>(fma::<F>, RNE)
+                    .negating(false, $product, $addend)$($($swapped)*)?),
+            )
         };
     }
+    /// A widening one.
     macro_rules! wide_fused {
-        ($b:literal, $d:literal) => {
-            wide!(Work::float::<WideFused<Sum, T, R>>(wide_fma::<F, G>, RNE).negating(false, $b, $d))
+        ((vs1 * vs2) + vd) => { wide_fused!(@ false, false) };
+        (-(vs1 * vs2) - vd) => { wide_fused!(@ true, true) };
+        ((vs1 * vs2) - vd) => { wide_fused!(@ false, true) };
+        (-(vs1 * vs2) + vd) => { wide_fused!(@ true, false) };
+        (@ $product:literal, $addend:literal) => {
+            Row::new(
+                Form::Float,
+                wide!(Work::float::<WideFused<Sum, T, R>>(wide_fma::<F, G>, RNE)
+                    .negating(false, $product, $addend)),
+            )
         };
     }
+    /// A widening sum; `$a` is the element of `vs2`.
     macro_rules! wide_sum {
-        ($b:literal) => {
-            wide!(Work::float::<Wide2<Sum, T, T, R>>(wide_add::<F, G>, RNE).negating(false, $b, false))
+        ($a:ident, $slow:ident, $negate:literal) => {
+            Row::new(
+                Form::Float,
+                wide!(
+                    Work::float::<Wide2<Sum, $a, T, R>>($slow::<F, G>, RNE).negating(false, $negate, false)
+                ),
+            )
         };
     }
-    macro_rules! wide_sum_w {
-        ($b:literal) => {
-            wide!(Work::float::<Wide2<Sum, R, T, R>>(wide_add_w::<F, G>, RNE).negating(false, $b, false))
+    macro_rules! sign {
+        ($o:ty, $run:expr) => {
+            Row::new(Form::Own($run), work!(Work::of::<Map2<$o, T, T, T>>()))
         };
     }
     macro_rules! compare {
         ($relation:ty, $slow:ident) => {
-            work!(Work::float::<Compare<$relation, T>>($slow::<F>, Fast::Always))
+            Row::new(Form::FloatTest, work!(Work::float::<Compare<$relation, T>>($slow::<F>, Fast::Always)))
         };
     }
-    let row = |shape, run, work| Some(Row::new(shape, run, work));
-    let vv = Shape::VV.float(Operands::Sew);
-    let vf = Shape::VX.float(Operands::Sew);
-    let (vvd, vfd) = (vv.reads_vd(), vf.reads_vd());
-    let mvv = Shape::MVV.float(Operands::Sew);
-    let mvf = Shape::MVX.float(Operands::Sew);
-    let wvv = Shape::WVV.float(Operands::Both);
-    let wvf = Shape::WVX.float(Operands::Both);
-    let wwv = Shape::WWV.float(Operands::Both);
-    let wwf = Shape::WWX.float(Operands::Both);
-    let (wvvd, wvfd) = (wvv.reads_vd(), wvf.reads_vd());
-    let to_vd = Shape::new(Eew::Sew, Eew::Absent, Eew::Absent).float(Operands::Sew);
-    let bf16 = Operands::Bf16(BF16_ONLY);
     let bf16_fma = const { &Work::float::<Nothing<u16, u32>>(wide_fma::<BF16, F32>, Fast::Never) };
-    match op {
-        Op::VfaddVv => row(vv, fvv, sum!(false, false)),
-        Op::VfaddVf => row(vf, fvf, sum!(false, false)),
-        Op::VfsubVv => row(vv, fvv, sum!(false, true)),
-        Op::VfsubVf => row(vf, fvf, sum!(false, true)),
-        Op::VfrsubVf => row(vf, fvf, sum!(true, false)),
-        Op::VfmulVv => row(vv, fvv, work!(Work::float::<Float2<Product, T>>(mul::<F>, RNE))),
-        Op::VfmulVf => row(vf, fvf, work!(Work::float::<Float2<Product, T>>(mul::<F>, RNE))),
-        Op::VfdivVv => row(vv, fvv, work!(Work::float::<Float2<Quotient, T>>(div::<F>, RNE))),
-        Op::VfdivVf => row(vf, fvf, work!(Work::float::<Float2<Quotient, T>>(div::<F>, RNE))),
-        Op::VfrdivVf => row(vf, fvf, work!(Work::float::<Float2<Reversed, T>>(rdiv::<F>, RNE))),
-        Op::VfminVv => row(vv, fvv, work!(Work::float::<Float2<Least, T>>(min::<F>, Fast::Always))),
-        Op::VfminVf => row(vf, fvf, work!(Work::float::<Float2<Least, T>>(min::<F>, Fast::Always))),
-        Op::VfmaxVv => row(vv, fvv, work!(Work::float::<Float2<Greatest, T>>(max::<F>, Fast::Always))),
-        Op::VfmaxVf => row(vf, fvf, work!(Work::float::<Float2<Greatest, T>>(max::<F>, Fast::Always))),
-        Op::VfsgnjVv => row(vv, sign_vv, work!(Work::of::<Map2<Vfsgnj, T, T, T>>())),
-        Op::VfsgnjVf => row(vf, sign_vf, work!(Work::of::<Map2<Vfsgnj, T, T, T>>())),
-        Op::VfsgnjnVv => row(vv, sign_vv, work!(Work::of::<Map2<Vfsgnjn, T, T, T>>())),
-        Op::VfsgnjnVf => row(vf, sign_vf, work!(Work::of::<Map2<Vfsgnjn, T, T, T>>())),
-        Op::VfsgnjxVv => row(vv, sign_vv, work!(Work::of::<Map2<Vfsgnjx, T, T, T>>())),
-        Op::VfsgnjxVf => row(vf, sign_vf, work!(Work::of::<Map2<Vfsgnjx, T, T, T>>())),
-        Op::VfsqrtV => row(vf, fvv, work!(Work::float::<Float1<Unary<Root>, T, T>>(sqrt::<F>, RNE))),
-        Op::Vfrsqrt7V => row(vf, fvv, work!(Work::float::<Nothing<T, T>>(rsqrt7::<F>, Fast::Never))),
-        Op::Vfrec7V => row(vf, fvv, work!(Work::float::<Nothing<T, T>>(rec7::<F>, Fast::Never))),
-        Op::VfclassV => row(vf, fvv, work!(Work::float::<Nothing<T, T>>(class::<F>, Fast::Never))),
+    rows! { op;
+        vfadd.vv, vfadd.vf => sum!(vs2 + vs1);
+        vfsub.vv, vfsub.vf => sum!(vs2 - vs1);
+        vfrsub.vf => sum!(-vs2 + vs1);
+        vfmul.vv, vfmul.vf => float!(Float2<Product>, mul, RNE);
+        vfdiv.vv, vfdiv.vf => float!(Float2<Quotient>, div, RNE);
+        vfrdiv.vf => float!(Float2<Reversed>, rdiv, RNE);
+        vfmin.vv, vfmin.vf => float!(Float2<Least>, min, Fast::Always);
+        vfmax.vv, vfmax.vf => float!(Float2<Greatest>, max, Fast::Always);
+        vfsgnj.vv => sign!(Vfsgnj, sign_vv);
+        vfsgnj.vf => sign!(Vfsgnj, sign_vf);
+        vfsgnjn.vv => sign!(Vfsgnjn, sign_vv);
+        vfsgnjn.vf => sign!(Vfsgnjn, sign_vf);
+        vfsgnjx.vv => sign!(Vfsgnjx, sign_vv);
+        vfsgnjx.vf => sign!(Vfsgnjx, sign_vf);
+        vfsqrt.v => Row::new(Form::Float, work!(Work::float::<Float1<Unary<Root>, T, T>>(sqrt::<F>, RNE)));
+        vfrsqrt7.v => slow!(rsqrt7);
+        vfrec7.v => slow!(rec7);
+        vfclass.v => slow!(class);
 
-        Op::VfmaccVv => row(vvd, fvv, fused!(false, false, false)),
-        Op::VfmaccVf => row(vfd, fvf, fused!(false, false, false)),
-        Op::VfnmaccVv => row(vvd, fvv, fused!(false, true, true)),
-        Op::VfnmaccVf => row(vfd, fvf, fused!(false, true, true)),
-        Op::VfmsacVv => row(vvd, fvv, fused!(false, false, true)),
-        Op::VfmsacVf => row(vfd, fvf, fused!(false, false, true)),
-        Op::VfnmsacVv => row(vvd, fvv, fused!(false, true, false)),
-        Op::VfnmsacVf => row(vfd, fvf, fused!(false, true, false)),
-        Op::VfmaddVv => row(vvd, fvv, fused!(false, false, false.swapped())),
-        Op::VfmaddVf => row(vfd, fvf, fused!(false, false, false.swapped())),
-        Op::VfnmaddVv => row(vvd, fvv, fused!(false, true, true.swapped())),
-        Op::VfnmaddVf => row(vfd, fvf, fused!(false, true, true.swapped())),
-        Op::VfmsubVv => row(vvd, fvv, fused!(false, false, true.swapped())),
-        Op::VfmsubVf => row(vfd, fvf, fused!(false, false, true.swapped())),
-        Op::VfnmsubVv => row(vvd, fvv, fused!(false, true, false.swapped())),
-        Op::VfnmsubVf => row(vfd, fvf, fused!(false, true, false.swapped())),
+        vfmacc.vv, vfmacc.vf => fused!((vs1 * vs2) + vd);
+        vfnmacc.vv, vfnmacc.vf => fused!(-(vs1 * vs2) - vd);
+        vfmsac.vv, vfmsac.vf => fused!((vs1 * vs2) - vd);
+        vfnmsac.vv, vfnmsac.vf => fused!(-(vs1 * vs2) + vd);
+        vfmadd.vv, vfmadd.vf => fused!((vs1 * vd) + vs2);
+        vfnmadd.vv, vfnmadd.vf => fused!(-(vs1 * vd) - vs2);
+        vfmsub.vv, vfmsub.vf => fused!((vs1 * vd) - vs2);
+        vfnmsub.vv, vfnmsub.vf => fused!(-(vs1 * vd) + vs2);
 
-        Op::VfwaddVv => row(wvv, fvv, wide_sum!(false)),
-        Op::VfwaddVf => row(wvf, fvf, wide_sum!(false)),
-        Op::VfwsubVv => row(wvv, fvv, wide_sum!(true)),
-        Op::VfwsubVf => row(wvf, fvf, wide_sum!(true)),
-        Op::VfwmulVv => {
-            row(wvv, fvv, wide!(Work::float::<Wide2<Product, T, T, R>>(wide_mul::<F, G>, Fast::Always)))
-        }
-        Op::VfwmulVf => {
-            row(wvf, fvf, wide!(Work::float::<Wide2<Product, T, T, R>>(wide_mul::<F, G>, Fast::Always)))
-        }
-        Op::VfwaddWv => row(wwv, fvv, wide_sum_w!(false)),
-        Op::VfwaddWf => row(wwf, fvf, wide_sum_w!(false)),
-        Op::VfwsubWv => row(wwv, fvv, wide_sum_w!(true)),
-        Op::VfwsubWf => row(wwf, fvf, wide_sum_w!(true)),
-        Op::VfwmaccVv => row(wvvd, fvv, wide_fused!(false, false)),
-        Op::VfwmaccVf => row(wvfd, fvf, wide_fused!(false, false)),
-        Op::VfwnmaccVv => row(wvvd, fvv, wide_fused!(true, true)),
-        Op::VfwnmaccVf => row(wvfd, fvf, wide_fused!(true, true)),
-        Op::VfwmsacVv => row(wvvd, fvv, wide_fused!(false, true)),
-        Op::VfwmsacVf => row(wvfd, fvf, wide_fused!(false, true)),
-        Op::VfwnmsacVv => row(wvvd, fvv, wide_fused!(true, false)),
-        Op::VfwnmsacVf => row(wvfd, fvf, wide_fused!(true, false)),
-        Op::Vfwmaccbf16Vv => row(wvvd.float(bf16), fvv, Some(bf16_fma)),
-        Op::Vfwmaccbf16Vf => row(wvfd.float(bf16), vfwmaccbf16_vf, Some(bf16_fma)),
+        vfwadd.vv, vfwadd.vf => wide_sum!(T, wide_add, false);
+        vfwsub.vv, vfwsub.vf => wide_sum!(T, wide_add, true);
+        vfwadd.wv, vfwadd.wf => wide_sum!(R, wide_add_w, false);
+        vfwsub.wv, vfwsub.wf => wide_sum!(R, wide_add_w, true);
+        vfwmul.vv, vfwmul.vf => Row::new(
+            Form::Float,
+            wide!(Work::float::<Wide2<Product, T, T, R>>(wide_mul::<F, G>, Fast::Always)),
+        );
+        vfwmacc.vv, vfwmacc.vf => wide_fused!((vs1 * vs2) + vd);
+        vfwnmacc.vv, vfwnmacc.vf => wide_fused!(-(vs1 * vs2) - vd);
+        vfwmsac.vv, vfwmsac.vf => wide_fused!((vs1 * vs2) - vd);
+        vfwnmsac.vv, vfwnmsac.vf => wide_fused!(-(vs1 * vs2) + vd);
+        vfwmaccbf16.vv => Row::new(Form::Float, Some(bf16_fma));
+        vfwmaccbf16.vf => Row::new(Form::Own(vfwmaccbf16_vf), Some(bf16_fma));
 
-        Op::VmfeqVv => row(mvv, mfvv, compare!(Equal, eq)),
-        Op::VmfeqVf => row(mvf, mfvf, compare!(Equal, eq)),
-        Op::VmfneVv => row(mvv, mfvv, compare!(Unequal, ne)),
-        Op::VmfneVf => row(mvf, mfvf, compare!(Unequal, ne)),
-        Op::VmfltVv => row(mvv, mfvv, compare!(Less, lt)),
-        Op::VmfltVf => row(mvf, mfvf, compare!(Less, lt)),
-        Op::VmfleVv => row(mvv, mfvv, compare!(LessOrEqual, le)),
-        Op::VmfleVf => row(mvf, mfvf, compare!(LessOrEqual, le)),
-        Op::VmfgtVf => row(mvf, mfvf, compare!(Greater, gt)),
-        Op::VmfgeVf => row(mvf, mfvf, compare!(GreaterOrEqual, ge)),
+        vmfeq.vv, vmfeq.vf => compare!(Equal, eq);
+        vmfne.vv, vmfne.vf => compare!(Unequal, ne);
+        vmflt.vv, vmflt.vf => compare!(Less, lt);
+        vmfle.vv, vmfle.vf => compare!(LessOrEqual, le);
+        vmfgt.vf => compare!(Greater, gt);
+        vmfge.vf => compare!(GreaterOrEqual, ge);
 
-        Op::VfmergeVfm => row(vf.v0_is_operand(), vfmerge, work!(Work::of::<Choose<(), T>>())),
-        Op::VfmvVF => row(to_vd, sign_vf, work!(Work::of::<Map2<Vmv, T, T, T>>())),
-        _ => conversion::entry(op, sew),
+        vfmerge.vfm => Row::new(Form::Own(vfmerge), work!(Work::of::<Choose<(), T>>()));
+        vfmv.v.f => sign!(Vmv, sign_vf);
     }
 }

@@ -1,9 +1,9 @@
 //! Which parts of the vector registers an instruction reads and writes: for tools that follow data.
 
-use super::legality::{Checker, Eew};
-use super::{VectorState, entry};
+use super::VectorState;
+use super::legality::Checker;
 use crate::config::Config;
-use rvv_isa::{Class, Inst, Op, Vtype};
+use rvv_isa::{Class, Eew, Inst, Op, Vtype};
 use std::ops::Range;
 
 /// What an instruction may read and write of the vector registers, as bits of the register file: bit `n` is bit
@@ -26,9 +26,9 @@ pub fn footprint(config: &Config, inst: &Inst, v: &VectorState) -> Option<Footpr
         return None;
     }
     let vtype = v.vtype;
-    let shape = entry(inst, vtype.sew)?.shape;
+    let shape = inst.op.shape();
     super::translate(config, inst, vtype).ok()?;
-    let checker = Checker::new(config, vtype, &shape);
+    let checker = Checker::new(config, vtype, shape);
     let vlen = config.vlen as usize;
     let mut found = Footprint::default();
     let operands = [(shape.vs2, inst.rs2), (shape.vs1, inst.rs1)];
@@ -41,9 +41,9 @@ pub fn footprint(config: &Config, inst: &Inst, v: &VectorState) -> Option<Footpr
     }
     if let Some((bits, emul, _)) = checker.width(shape.vd).ok()? {
         let group = vlen << emul.max(0);
-        for field in 0..usize::from(shape.fields) {
+        for field in 0..usize::from(shape.fields(inst)) {
             let at = usize::from(inst.rd) * vlen + field * group;
-            if shape.store {
+            if shape.is_store() {
                 found.reads.push(at..at + extent(inst.op, shape.vd, bits as usize, group, v).min(group));
                 continue;
             }
@@ -52,7 +52,7 @@ pub fn footprint(config: &Config, inst: &Inst, v: &VectorState) -> Option<Footpr
             }
             found.writes.push(at..at + group);
         }
-        found.eew = if shape.store { 0 } else { bits };
+        found.eew = if shape.is_store() { 0 } else { bits };
     }
     if !inst.vm {
         found.reads.push(0..mask_extent(v, vtype, config));

@@ -3,13 +3,12 @@
 //! Operations take `a` from `vs2` and `b` from `vs1`, `x[rs1]` or the immediate; `d` is the old `vd` and `m` the
 //! bit of v0.
 
-use super::Row;
-use super::body::{mvv, mvvm, mvx, mvxm, vv, vvm, vx, vxm};
 use super::element::{Element, Op1, ops, work_by_sew};
 use super::kernels::{Carry, Choose, Map1, Map2, Map3, Test2, TestCarry};
 use super::lanes::Work;
-use super::legality::{Eew, Shape};
-use rvv_isa::{Op, Sew};
+use super::{Form, Row, rows};
+use rvv_isa::Sew;
+use rvv_isa::chapter::VectorInteger;
 
 ops! { all:
     /// norm:vadd_vsub_op
@@ -156,11 +155,12 @@ impl<A: Element, R: Element> Op1<A, R> for Vsext {
     }
 }
 
-fn extension<O>(factor: u8, sew: Sew) -> Row
+/// An extension from SEW / 2^`log2`.
+fn extension<O>(log2: u8, sew: Sew) -> Row
 where
     O: Op1<u8, u16> + Op1<u8, u32> + Op1<u8, u64> + Op1<u16, u32> + Op1<u16, u64> + Op1<u32, u64> + 'static,
 {
-    let work = match (factor, sew) {
+    let work = match (log2, sew) {
         (1, Sew::E16) => Some(const { &Work::of::<Map1<O, u8, u16>>() }),
         (1, Sew::E32) => Some(const { &Work::of::<Map1<O, u16, u32>>() }),
         (1, Sew::E64) => Some(const { &Work::of::<Map1<O, u32, u64>>() }),
@@ -169,177 +169,104 @@ where
         (3, Sew::E64) => Some(const { &Work::of::<Map1<O, u8, u64>>() }),
         _ => None,
     };
-    Row::new(Shape::new(Eew::Sew, Eew::Fraction(factor), Eew::Absent), vv, work)
+    Row::new(Form::Map, work)
 }
 
-const CARRY_TO_V0: &str = "norm:vadc_vsbc_vd_v0_rsv: the destination of vadc or vsbc is v0";
-
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
-    /// A row with its kernel for the element width.
-    macro_rules! row {
-        ($widths:ident, $shape:expr, $run:expr, $($block:tt)*) => {
-            Row::new($shape, $run, work_by_sew!($widths sew, $($block)*))
-        };
-    }
-    macro_rules! rows {
-        ($($name:ident: $widths:ident, $shape:expr, $run:ident, $block:ident<$($t:ident),+>;)*) => {$(
+pub(super) fn row(op: VectorInteger, sew: Sew) -> Row {
+    macro_rules! forms {
+        ($($name:ident: $form:ident, $widths:ident, $block:ident<$($t:ident),+>;)*) => {$(
             macro_rules! $name {
                 ($o:ty) => {
-                    row!($widths, $shape, $run, $block<$o, $($t),+>)
+                    Row::new(Form::$form, work_by_sew!($widths sew, $block<$o, $($t),+>))
                 };
             }
         )*};
     }
-    rows! {
-        vv: all, Shape::VV, vv, Map2<U, U, U>;
-        vx: all, Shape::VX, vx, Map2<U, U, U>;
-        vvd: all, Shape::VV.reads_vd(), vv, Map3<U, U>;
-        vxd: all, Shape::VX.reads_vd(), vx, Map3<U, U>;
-        mvv: all, Shape::MVV, mvv, Test2<U>;
-        mvx: all, Shape::MVX, mvx, Test2<U>;
-        wvv: narrow, Shape::WVV, vv, Map2<U, U, W>;
-        wvx: narrow, Shape::WVX, vx, Map2<U, U, W>;
-        wwv: narrow, Shape::WWV, vv, Map2<W, U, W>;
-        wwx: narrow, Shape::WWX, vx, Map2<W, U, W>;
-        wvvd: narrow, Shape::WVV.reads_vd(), vv, Map3<U, W>;
-        wvxd: narrow, Shape::WVX.reads_vd(), vx, Map3<U, W>;
-        nwv: narrow, Shape::NWV, vv, Map2<W, U, U>;
-        nwx: narrow, Shape::NWX, vx, Map2<W, U, U>;
+    forms! {
+        map: Map, all, Map2<U, U, U>;
+        accumulate: Map, all, Map3<U, U>;
+        copy: Map, all, Map1<U, U>;
+        compare: Test, all, Test2<U>;
+        widen: Map, narrow, Map2<U, U, W>;
+        widen_w: Map, narrow, Map2<W, U, W>;
+        widen_accumulate: Map, narrow, Map3<U, W>;
+        narrow: Map, narrow, Map2<W, U, U>;
+        carry: Carry, all, Carry<U>;
+        carry_out: TestCarry, all, TestCarry<U>;
+        choose: Carry, all, Choose<U>;
     }
-    let carry_vv = Shape::VV.v0_is_operand().apart_v0(CARRY_TO_V0);
-    let carry_vx = Shape::VX.v0_is_operand().apart_v0(CARRY_TO_V0);
-    let merge_vv = Shape::VV.v0_is_operand();
-    let merge_vx = Shape::VX.v0_is_operand();
-    let mask_vv = Shape::MVV.v0_is_operand();
-    let mask_vx = Shape::MVX.v0_is_operand();
-    Some(match op {
-        Op::VaddVv => vv!(Vadd),
-        Op::VaddVx | Op::VaddVi => vx!(Vadd),
-        Op::VsubVv => vv!(Vsub),
-        Op::VsubVx => vx!(Vsub),
-        Op::VrsubVx | Op::VrsubVi => vx!(Vrsub),
-        Op::VandVv => vv!(Vand),
-        Op::VandVx | Op::VandVi => vx!(Vand),
-        Op::VorVv => vv!(Vor),
-        Op::VorVx | Op::VorVi => vx!(Vor),
-        Op::VxorVv => vv!(Vxor),
-        Op::VxorVx | Op::VxorVi => vx!(Vxor),
-        Op::VsllVv => vv!(Vsll),
-        Op::VsllVx | Op::VsllVi => vx!(Vsll),
-        Op::VsrlVv => vv!(Vsrl),
-        Op::VsrlVx | Op::VsrlVi => vx!(Vsrl),
-        Op::VsraVv => vv!(Vsra),
-        Op::VsraVx | Op::VsraVi => vx!(Vsra),
-        Op::VminuVv => vv!(Vminu),
-        Op::VminuVx => vx!(Vminu),
-        Op::VminVv => vv!(Vmin),
-        Op::VminVx => vx!(Vmin),
-        Op::VmaxuVv => vv!(Vmaxu),
-        Op::VmaxuVx => vx!(Vmaxu),
-        Op::VmaxVv => vv!(Vmax),
-        Op::VmaxVx => vx!(Vmax),
-        Op::VmulVv => vv!(Vmul),
-        Op::VmulVx => vx!(Vmul),
-        Op::VmulhVv => vv!(Vmulh),
-        Op::VmulhVx => vx!(Vmulh),
-        Op::VmulhuVv => vv!(Vmulhu),
-        Op::VmulhuVx => vx!(Vmulhu),
-        Op::VmulhsuVv => vv!(Vmulhsu),
-        Op::VmulhsuVx => vx!(Vmulhsu),
-        Op::VdivuVv => vv!(Vdivu),
-        Op::VdivuVx => vx!(Vdivu),
-        Op::VdivVv => vv!(Vdiv),
-        Op::VdivVx => vx!(Vdiv),
-        Op::VremuVv => vv!(Vremu),
-        Op::VremuVx => vx!(Vremu),
-        Op::VremVv => vv!(Vrem),
-        Op::VremVx => vx!(Vrem),
+    rows! { op;
+        vadd.vv, vadd.vx, vadd.vi => map!(Vadd);
+        vsub.vv, vsub.vx => map!(Vsub);
+        vrsub.vx, vrsub.vi => map!(Vrsub);
+        vand.vv, vand.vx, vand.vi => map!(Vand);
+        vor.vv, vor.vx, vor.vi => map!(Vor);
+        vxor.vv, vxor.vx, vxor.vi => map!(Vxor);
+        vsll.vv, vsll.vx, vsll.vi => map!(Vsll);
+        vsrl.vv, vsrl.vx, vsrl.vi => map!(Vsrl);
+        vsra.vv, vsra.vx, vsra.vi => map!(Vsra);
+        vminu.vv, vminu.vx => map!(Vminu);
+        vmin.vv, vmin.vx => map!(Vmin);
+        vmaxu.vv, vmaxu.vx => map!(Vmaxu);
+        vmax.vv, vmax.vx => map!(Vmax);
+        vmul.vv, vmul.vx => map!(Vmul);
+        vmulh.vv, vmulh.vx => map!(Vmulh);
+        vmulhu.vv, vmulhu.vx => map!(Vmulhu);
+        vmulhsu.vv, vmulhsu.vx => map!(Vmulhsu);
+        vdivu.vv, vdivu.vx => map!(Vdivu);
+        vdiv.vv, vdiv.vx => map!(Vdiv);
+        vremu.vv, vremu.vx => map!(Vremu);
+        vrem.vv, vrem.vx => map!(Vrem);
 
-        Op::VmaccVv => vvd!(Vmacc),
-        Op::VmaccVx => vxd!(Vmacc),
-        Op::VnmsacVv => vvd!(Vnmsac),
-        Op::VnmsacVx => vxd!(Vnmsac),
-        Op::VmaddVv => vvd!(Vmadd),
-        Op::VmaddVx => vxd!(Vmadd),
-        Op::VnmsubVv => vvd!(Vnmsub),
-        Op::VnmsubVx => vxd!(Vnmsub),
+        vmacc.vv, vmacc.vx => accumulate!(Vmacc);
+        vnmsac.vv, vnmsac.vx => accumulate!(Vnmsac);
+        vmadd.vv, vmadd.vx => accumulate!(Vmadd);
+        vnmsub.vv, vnmsub.vx => accumulate!(Vnmsub);
 
-        Op::VadcVvm => row!(all, carry_vv, vvm, Carry<Vadc, U>),
-        Op::VadcVxm | Op::VadcVim => row!(all, carry_vx, vxm, Carry<Vadc, U>),
-        Op::VsbcVvm => row!(all, carry_vv, vvm, Carry<Vsbc, U>),
-        Op::VsbcVxm => row!(all, carry_vx, vxm, Carry<Vsbc, U>),
-        Op::VmadcVvm => row!(all, mask_vv, mvvm, TestCarry<Vmadc, U>),
-        Op::VmadcVxm | Op::VmadcVim => row!(all, mask_vx, mvxm, TestCarry<Vmadc, U>),
-        Op::VmadcVv => mvv!(VmadcNoCarry),
-        Op::VmadcVx | Op::VmadcVi => mvx!(VmadcNoCarry),
-        Op::VmsbcVvm => row!(all, mask_vv, mvvm, TestCarry<Vmsbc, U>),
-        Op::VmsbcVxm => row!(all, mask_vx, mvxm, TestCarry<Vmsbc, U>),
-        Op::VmsbcVv => mvv!(VmsbcNoBorrow),
-        Op::VmsbcVx => mvx!(VmsbcNoBorrow),
+        vadc.vvm, vadc.vxm, vadc.vim => carry!(Vadc);
+        vsbc.vvm, vsbc.vxm => carry!(Vsbc);
+        vmadc.vvm, vmadc.vxm, vmadc.vim => carry_out!(Vmadc);
+        vmadc.vv, vmadc.vx, vmadc.vi => compare!(VmadcNoCarry);
+        vmsbc.vvm, vmsbc.vxm => carry_out!(Vmsbc);
+        vmsbc.vv, vmsbc.vx => compare!(VmsbcNoBorrow);
         // norm:vmerge_op_mask
-        Op::VmergeVvm => row!(all, merge_vv, vvm, Choose<(), U>),
-        Op::VmergeVxm | Op::VmergeVim => row!(all, merge_vx, vxm, Choose<(), U>),
-        Op::VmvVV => row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Sew), vv, Map1<Vzext, U, U>),
-        Op::VmvVX | Op::VmvVI => {
-            row!(all, Shape::new(Eew::Sew, Eew::Absent, Eew::Absent), vx, Map2<Vmv, U, U, U>)
-        }
+        vmerge.vvm, vmerge.vxm, vmerge.vim => choose!(());
+        vmv.v.v => copy!(Vzext);
+        vmv.v.x, vmv.v.i => map!(Vmv);
 
-        Op::VmseqVv => mvv!(Vmseq),
-        Op::VmseqVx | Op::VmseqVi => mvx!(Vmseq),
-        Op::VmsneVv => mvv!(Vmsne),
-        Op::VmsneVx | Op::VmsneVi => mvx!(Vmsne),
-        Op::VmsltuVv => mvv!(Vmsltu),
-        Op::VmsltuVx => mvx!(Vmsltu),
-        Op::VmsltVv => mvv!(Vmslt),
-        Op::VmsltVx => mvx!(Vmslt),
-        Op::VmsleuVv => mvv!(Vmsleu),
-        Op::VmsleuVx | Op::VmsleuVi => mvx!(Vmsleu),
-        Op::VmsleVv => mvv!(Vmsle),
-        Op::VmsleVx | Op::VmsleVi => mvx!(Vmsle),
-        Op::VmsgtuVx | Op::VmsgtuVi => mvx!(Vmsgtu),
-        Op::VmsgtVx | Op::VmsgtVi => mvx!(Vmsgt),
+        vmseq.vv, vmseq.vx, vmseq.vi => compare!(Vmseq);
+        vmsne.vv, vmsne.vx, vmsne.vi => compare!(Vmsne);
+        vmsltu.vv, vmsltu.vx => compare!(Vmsltu);
+        vmslt.vv, vmslt.vx => compare!(Vmslt);
+        vmsleu.vv, vmsleu.vx, vmsleu.vi => compare!(Vmsleu);
+        vmsle.vv, vmsle.vx, vmsle.vi => compare!(Vmsle);
+        vmsgtu.vx, vmsgtu.vi => compare!(Vmsgtu);
+        vmsgt.vx, vmsgt.vi => compare!(Vmsgt);
 
-        Op::VwadduVv => wvv!(Vwaddu),
-        Op::VwadduVx => wvx!(Vwaddu),
-        Op::VwaddVv => wvv!(Vwadd),
-        Op::VwaddVx => wvx!(Vwadd),
-        Op::VwsubuVv => wvv!(Vwsubu),
-        Op::VwsubuVx => wvx!(Vwsubu),
-        Op::VwsubVv => wvv!(Vwsub),
-        Op::VwsubVx => wvx!(Vwsub),
-        Op::VwadduWv => wwv!(VwadduW),
-        Op::VwadduWx => wwx!(VwadduW),
-        Op::VwaddWv => wwv!(VwaddW),
-        Op::VwaddWx => wwx!(VwaddW),
-        Op::VwsubuWv => wwv!(VwsubuW),
-        Op::VwsubuWx => wwx!(VwsubuW),
-        Op::VwsubWv => wwv!(VwsubW),
-        Op::VwsubWx => wwx!(VwsubW),
-        Op::VwmuluVv => wvv!(Vwmulu),
-        Op::VwmuluVx => wvx!(Vwmulu),
-        Op::VwmulVv => wvv!(Vwmul),
-        Op::VwmulVx => wvx!(Vwmul),
-        Op::VwmulsuVv => wvv!(Vwmulsu),
-        Op::VwmulsuVx => wvx!(Vwmulsu),
-        Op::VwmaccuVv => wvvd!(Vwmaccu),
-        Op::VwmaccuVx => wvxd!(Vwmaccu),
-        Op::VwmaccVv => wvvd!(Vwmacc),
-        Op::VwmaccVx => wvxd!(Vwmacc),
-        Op::VwmaccsuVv => wvvd!(Vwmaccsu),
-        Op::VwmaccsuVx => wvxd!(Vwmaccsu),
-        Op::VwmaccusVx => wvxd!(Vwmaccus),
-        Op::VnsrlWv => nwv!(Vnsrl),
-        Op::VnsrlWx | Op::VnsrlWi => nwx!(Vnsrl),
-        Op::VnsraWv => nwv!(Vnsra),
-        Op::VnsraWx | Op::VnsraWi => nwx!(Vnsra),
+        vwaddu.vv, vwaddu.vx => widen!(Vwaddu);
+        vwadd.vv, vwadd.vx => widen!(Vwadd);
+        vwsubu.vv, vwsubu.vx => widen!(Vwsubu);
+        vwsub.vv, vwsub.vx => widen!(Vwsub);
+        vwaddu.wv, vwaddu.wx => widen_w!(VwadduW);
+        vwadd.wv, vwadd.wx => widen_w!(VwaddW);
+        vwsubu.wv, vwsubu.wx => widen_w!(VwsubuW);
+        vwsub.wv, vwsub.wx => widen_w!(VwsubW);
+        vwmulu.vv, vwmulu.vx => widen!(Vwmulu);
+        vwmul.vv, vwmul.vx => widen!(Vwmul);
+        vwmulsu.vv, vwmulsu.vx => widen!(Vwmulsu);
+        vwmaccu.vv, vwmaccu.vx => widen_accumulate!(Vwmaccu);
+        vwmacc.vv, vwmacc.vx => widen_accumulate!(Vwmacc);
+        vwmaccsu.vv, vwmaccsu.vx => widen_accumulate!(Vwmaccsu);
+        vwmaccus.vx => widen_accumulate!(Vwmaccus);
+        vnsrl.wv, vnsrl.wx, vnsrl.wi => narrow!(Vnsrl);
+        vnsra.wv, vnsra.wx, vnsra.wi => narrow!(Vnsra);
 
-        Op::VzextVf2 => extension::<Vzext>(1, sew),
-        Op::VzextVf4 => extension::<Vzext>(2, sew),
-        Op::VzextVf8 => extension::<Vzext>(3, sew),
-        Op::VsextVf2 => extension::<Vsext>(1, sew),
-        Op::VsextVf4 => extension::<Vsext>(2, sew),
-        Op::VsextVf8 => extension::<Vsext>(3, sew),
-        _ => return None,
-    })
+        vzext.vf2 => extension::<Vzext>(1, sew);
+        vzext.vf4 => extension::<Vzext>(2, sew);
+        vzext.vf8 => extension::<Vzext>(3, sew);
+        vsext.vf2 => extension::<Vsext>(1, sew);
+        vsext.vf4 => extension::<Vsext>(2, sew);
+        vsext.vf8 => extension::<Vsext>(3, sew);
+    }
 }

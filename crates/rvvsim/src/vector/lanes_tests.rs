@@ -4,9 +4,9 @@
 use super::element::Element;
 use super::lanes::{Fast, Lanes, PART_OUT, Ready, SLACK, Work, copy_chosen};
 use super::policy::mix;
-use super::{Row, entry};
+use super::{Row, row};
 use crate::fp::{Flags, RoundingMode};
-use rvv_isa::{Class, Inst, Op, Sew};
+use rvv_isa::{Chapter, Class, Op, Sew};
 
 const SEWS: [Sew; 4] = [Sew::E8, Sew::E16, Sew::E32, Sew::E64];
 
@@ -56,8 +56,9 @@ impl Random {
 fn works(classes: &[Class]) -> Vec<(String, &'static Work)> {
     let mut all = Vec::new();
     for op in Op::all().filter(|op| classes.contains(&op.class())) {
+        let Chapter::Vector(chapter) = op.chapter() else { continue };
         for sew in SEWS {
-            if let Some(Row { work: Some(work), .. }) = entry(&Inst::new(op), sew) {
+            if let Row { work: Some(work), .. } = row(chapter, sew) {
                 all.push((format!("{} e{}", op.name(), sew.bits()), work));
             }
         }

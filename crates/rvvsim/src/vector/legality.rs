@@ -1,10 +1,10 @@
 //! The reserved encodings: what an instruction may not do under a given `vtype`.
 //!
-//! A row of the chapters' tables says with a [`Shape`] how wide each operand is; everything that follows from
-//! that is checked here, once, when the instruction is decoded.
+//! The instruction table says with a [`Shape`] how wide each operand is; everything that follows from that is checked
+//! here, once, when the instruction is decoded.
 
 use crate::config::Config;
-use rvv_isa::{Ext, Inst, Isa, Lmul, Op, Sew, Vtype};
+use rvv_isa::{Eew, Ext, Float, Inst, Isa, Lmul, Sew, Shape, Vtype};
 
 /// The rule that an instruction breaks while `vill` is set.
 pub const VILL: &str = "norm:vtype_vill_op: the instruction depends on vtype, and vill is set";
@@ -16,183 +16,6 @@ pub const TWO_EEWS: &str =
 /// The rule that a `vstart` past the last element breaks.
 pub const VSTART: &str =
     "norm:vstart_val_rsv: vstart is greater than the largest element index for the current vtype";
-
-/// The width of a vector operand's elements, and with it the size of its register group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Eew {
-    /// There is no such operand, or it is a scalar register.
-    Absent,
-    /// EEW=SEW, EMUL=LMUL.
-    Sew,
-    /// EEW=2*SEW, EMUL=2*LMUL.
-    Wide,
-    /// EEW=SEW/n, EMUL=LMUL/n; n is 2 to this power.
-    Fraction(u8),
-    /// This EEW, EMUL=(EEW/SEW)*LMUL.
-    Of(Sew),
-    /// A mask register: EEW=1, one register.
-    Mask,
-    /// Element 0 of a register, EEW=SEW.
-    Element0,
-    /// Element 0 of a register, EEW=2*SEW.
-    WideElement0,
-    /// A scalar element group of 128 bits, EEW=SEW.
-    ElementGroup0,
-    /// So many whole registers, EEW=8: moved without looking at `vtype`.
-    Registers(u8),
-}
-
-/// Which operands are floating-point numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Float {
-    /// None.
-    No,
-    /// Those of SEW.
-    Sew,
-    /// Those of 2*SEW.
-    Wide,
-    /// Those of SEW and those of 2*SEW.
-    Both,
-    /// As `Both`, and binary16 is there with Zvfhmin already.
-    Convert,
-    /// bf16 and binary32: SEW=16.
-    Bf16(&'static str),
-}
-
-/// What an instruction needs of its operands.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// The destination, or the data of a store.
-    pub vd: Eew,
-    /// The first source.
-    pub vs2: Eew,
-    /// The second source.
-    pub vs1: Eew,
-    /// Fields of a segment: `vd` is so many groups.
-    pub fields: u8,
-    /// `vd` is a source as well.
-    pub reads_vd: bool,
-    /// `vd` is no destination.
-    pub store: bool,
-    /// It is a load or a store.
-    pub memory: bool,
-    /// `vm=0` says that v0 is a carry or a selector, and not that elements may be inactive.
-    pub v0_is_operand: bool,
-    /// Floating-point operands.
-    pub float: Float,
-    /// It does not depend on `vtype`.
-    pub any_vtype: bool,
-    /// The rule that keeps `vd` from overlapping `vs2`.
-    pub apart_vs2: Option<&'static str>,
-    /// The rule that keeps `vd` from overlapping `vs1`.
-    pub apart_vs1: Option<&'static str>,
-    /// The rule that keeps `vd` from being v0 where v0 is read.
-    pub apart_v0: Option<&'static str>,
-    /// The only element widths there are, by their encoding as bits, and the rule that says so.
-    pub only_sew: Option<(u8, &'static str)>,
-    /// The element group width in bits.
-    pub egw: u32,
-    /// The EEW that a whole-register load encodes, in bits.
-    pub encoded_eew: u32,
-}
-
-const MASK_OVERLAP: &str =
-    "norm:vreg_vmask_rsv: the destination of a masked instruction overlaps the mask register v0";
-
-impl Shape {
-    /// A shape with these operands and nothing special.
-    #[must_use]
-    pub const fn new(vd: Eew, vs2: Eew, vs1: Eew) -> Shape {
-        let to_mask_or_element = matches!(vd, Eew::Mask | Eew::Element0 | Eew::WideElement0);
-        Shape {
-            vd,
-            vs2,
-            vs1,
-            fields: 1,
-            reads_vd: false,
-            store: false,
-            memory: false,
-            v0_is_operand: false,
-            float: Float::No,
-            any_vtype: false,
-            apart_vs2: None,
-            apart_vs1: None,
-            apart_v0: if to_mask_or_element { None } else { Some(MASK_OVERLAP) },
-            only_sew: None,
-            egw: 0,
-            encoded_eew: 0,
-        }
-    }
-
-    /// `vop.vv`.
-    pub const VV: Shape = Shape::new(Eew::Sew, Eew::Sew, Eew::Sew);
-    /// `vop.vx`, `vop.vi`, `vop.vf`, `vop.v`.
-    pub const VX: Shape = Shape::new(Eew::Sew, Eew::Sew, Eew::Absent);
-    /// `vwop.vv`.
-    pub const WVV: Shape = Shape::new(Eew::Wide, Eew::Sew, Eew::Sew);
-    /// `vwop.vx`.
-    pub const WVX: Shape = Shape::new(Eew::Wide, Eew::Sew, Eew::Absent);
-    /// `vwop.wv`.
-    pub const WWV: Shape = Shape::new(Eew::Wide, Eew::Wide, Eew::Sew);
-    /// `vwop.wx`.
-    pub const WWX: Shape = Shape::new(Eew::Wide, Eew::Wide, Eew::Absent);
-    /// `vnop.wv`.
-    pub const NWV: Shape = Shape::new(Eew::Sew, Eew::Wide, Eew::Sew);
-    /// `vnop.wx`.
-    pub const NWX: Shape = Shape::new(Eew::Sew, Eew::Wide, Eew::Absent);
-    /// `vmsop.vv`.
-    pub const MVV: Shape = Shape::new(Eew::Mask, Eew::Sew, Eew::Sew);
-    /// `vmsop.vx`.
-    pub const MVX: Shape = Shape::new(Eew::Mask, Eew::Sew, Eew::Absent);
-
-    /// `vd` is read, too.
-    #[must_use]
-    pub const fn reads_vd(self) -> Shape {
-        Shape { reads_vd: true, ..self }
-    }
-
-    /// v0 is a carry or a selector.
-    #[must_use]
-    pub const fn v0_is_operand(self) -> Shape {
-        Shape { v0_is_operand: true, ..self }
-    }
-
-    /// Some operands are floating-point numbers.
-    #[must_use]
-    pub const fn float(self, float: Float) -> Shape {
-        Shape { float, ..self }
-    }
-
-    /// `vd` may not overlap `vs2`.
-    #[must_use]
-    pub const fn apart_vs2(self, rule: &'static str) -> Shape {
-        Shape { apart_vs2: Some(rule), ..self }
-    }
-
-    /// `vd` may not overlap `vs1`.
-    #[must_use]
-    pub const fn apart_vs1(self, rule: &'static str) -> Shape {
-        Shape { apart_vs1: Some(rule), ..self }
-    }
-
-    /// `vd` may not be v0 if that is read.
-    #[must_use]
-    pub const fn apart_v0(self, rule: &'static str) -> Shape {
-        Shape { apart_v0: Some(rule), ..self }
-    }
-
-    /// Only these element widths: a bit for each, by its encoding.
-    #[must_use]
-    pub const fn only_sew(self, widths: u8, rule: &'static str) -> Shape {
-        Shape { only_sew: Some((widths, rule)), ..self }
-    }
-
-    /// Whether the tail of the destination is agnostic whatever `vta` says: it is a mask.
-    #[must_use]
-    pub const fn tail_agnostic(&self) -> bool {
-        matches!(self.vd, Eew::Mask)
-    }
-}
 
 /// What [`check`] found out.
 pub struct Layout {
@@ -233,19 +56,22 @@ impl Registers {
     }
 }
 
+const INDEXED_SEGMENT: &str =
+    "norm:vector_ls_seg_indexed_vreg_rsv: the destination of an indexed segment load overlaps the indices";
+
 const V0: Registers = Registers { first: 0, count: 1, eew: 1, emul: 0 };
 
 /// An instruction's shape under a configuration and `vtype`.
 pub struct Checker<'a> {
     config: &'a Config,
     vtype: Vtype,
-    shape: &'a Shape,
+    shape: &'static Shape,
 }
 
 impl<'a> Checker<'a> {
     /// To check this shape.
     #[must_use]
-    pub fn new(config: &'a Config, vtype: Vtype, shape: &'a Shape) -> Self {
+    pub fn new(config: &'a Config, vtype: Vtype, shape: &'static Shape) -> Self {
         Checker { config, vtype, shape }
     }
 }
@@ -259,7 +85,7 @@ impl Checker<'_> {
         let Vtype { sew, lmul, .. } = self.vtype;
         let (sew, lmul) = (sew.bits(), lmul.log2());
         let elen = self.config.isa.elen();
-        let too_wide = if self.shape.memory {
+        let too_wide = if self.shape.memory.is_some() {
             "norm:vector_ls_ins_rsv: the EEW of the load or store is greater than ELEN"
         } else {
             "norm:elen: an operand's EEW is greater than ELEN"
@@ -291,7 +117,7 @@ impl Checker<'_> {
             return Err(too_wide);
         }
         if !(-3..=3).contains(&emul) {
-            return Err(if self.shape.memory {
+            return Err(if self.shape.memory.is_some() {
                 "norm:vector_ls_emul_rsv: EMUL = (EEW/SEW)*LMUL is out of range (1/8 to 8)"
             } else {
                 "norm:emul_rsv: an operand needs a register group of EMUL > 8"
@@ -311,10 +137,10 @@ impl Checker<'_> {
 
     fn misaligned(&self, eew: Eew, count: u32) -> &'static str {
         match (eew, count) {
-            (Eew::Registers(_), _) if !self.shape.memory => {
+            (Eew::Registers(_), _) if self.shape.memory.is_none() => {
                 "norm:vmv-nr-r_unaligned_rsv: a register number is not a multiple of the number of registers"
             }
-            _ if self.shape.memory => {
+            _ if self.shape.memory.is_some() => {
                 "norm:vector_ls_emul_offgroup_rsv: a register number is not a multiple of EMUL"
             }
             (Eew::Sew, 2) => "norm:vreg_offgroup_lmul2_rsv: LMUL=2 and a register number is odd",
@@ -333,8 +159,8 @@ impl Checker<'_> {
         let sew = self.vtype.sew.bits();
         let convert = self.shape.float == Float::Convert;
         let single = match self.shape.float {
-            Float::No => return Ok(()),
-            Float::Bf16(rule) => return if sew == 16 { Ok(()) } else { Err(rule) },
+            // Whether there is bf16 is a matter of decoding.
+            Float::No | Float::Bf16 => return Ok(()),
             Float::Sew => has_float(isa, sew, false),
             Float::Wide => has_float(isa, 2 * sew, false),
             Float::Both | Float::Convert => has_float(isa, sew, convert) && has_float(isa, 2 * sew, false),
@@ -358,50 +184,34 @@ fn has_float(isa: &Isa, bits: u32, convert_only: bool) -> bool {
     }
 }
 
-/// What an instruction needs to be there for SEW=64, if not all of its extensions have that.
-fn needed_for_e64(op: Op) -> Option<(Ext, &'static str)> {
-    match op {
-        Op::VmulhVv | Op::VmulhVx | Op::VmulhuVv | Op::VmulhuVx | Op::VmulhsuVv | Op::VmulhsuVx => {
-            Some((Ext::V, "norm:Zve64_eew64_nsupport_vmulh: vmulh with EEW=64 is in V, not in Zve64*"))
-        }
-        Op::VsmulVv | Op::VsmulVx => {
-            Some((Ext::V, "norm:Zve64_eew64_nsupport_vsmul: vsmul with EEW=64 is in V, not in Zve64*"))
-        }
-        Op::Vsha2chVv | Op::Vsha2clVv => {
-            Some((Ext::Zvknhb, "norm:vsha2chl-vv_Zvknha_sewn32_rsv: with Zvknha, SEW is 32"))
-        }
-        Op::Vsha2msVv => Some((Ext::Zvknhb, "norm:vsha2ms-vv_Zvknha_sewn32_rsv: with Zvknha, SEW is 32")),
-        _ => None,
-    }
-}
-
-/// Checks an instruction of this shape.
+/// Checks an instruction.
 ///
 /// # Errors
 /// The rule it breaks.
-pub fn check(config: &Config, inst: &Inst, vtype: Vtype, shape: &Shape) -> Result<Layout, &'static str> {
+pub fn check(config: &Config, inst: &Inst, vtype: Vtype) -> Result<Layout, &'static str> {
+    let shape = inst.op.shape();
     let checker = Checker::new(config, vtype, shape);
-    if vtype.vill && !shape.any_vtype {
+    if vtype.vill && !shape.ignores_vtype() {
         return Err(VILL);
     }
     if let Some((widths, rule)) = shape.only_sew
-        && widths >> vtype.sew.encoding() & 1 == 0
+        && !widths.contains(&vtype.sew)
     {
         return Err(rule);
     }
-    if shape.egw != 0 && group_bits(config, vtype.lmul) < shape.egw {
+    if shape.group > 1 && group_bits(config, vtype.lmul) < u32::from(shape.group) * vtype.sew.bits() {
         return Err("norm:veccrypto_lmul_egwconstr: LMUL*VLEN is smaller than the element group width");
     }
-    if let Eew::Registers(n) = shape.vd {
+    if let (Eew::Registers(n), Some(memory)) = (shape.vd, shape.memory) {
         // norm:vector_ls_seg_wholereg_eew: EEW=min(VLEN*NFIELDS, EEW_encoded).
-        let eew = shape.encoded_eew.min(config.vlen * u32::from(n));
+        let eew = memory.eew.bits().min(config.vlen * u32::from(n));
         if eew > config.isa.elen() {
             return Err("norm:vector_ls_ins_rsv: the EEW of the load is greater than ELEN");
         }
     }
     checker.check_float()?;
     if vtype.sew == Sew::E64
-        && let Some((ext, rule)) = needed_for_e64(inst.op)
+        && let Some((ext, rule)) = shape.e64_needs
         && !config.isa.has(ext)
     {
         return Err(rule);
@@ -411,13 +221,13 @@ pub fn check(config: &Config, inst: &Inst, vtype: Vtype, shape: &Shape) -> Resul
     let vs1 = checker.registers(shape.vs1, inst.rs1)?;
     let field = checker.registers(shape.vd, inst.rd)?;
     let vd = match field {
-        Some(field) => Some(fields(field, shape)?),
+        Some(field) => Some(segment(field, shape.fields(inst))?),
         None => None,
     };
     let v0 = (!inst.vm).then_some(V0);
 
     // Sources among each other.
-    let source_vd = vd.filter(|_| shape.reads_vd || shape.store);
+    let source_vd = vd.filter(|_| shape.reads_vd || shape.is_store());
     let sources = [vs2, vs1, source_vd, v0];
     for (i, a) in sources.iter().enumerate() {
         for b in &sources[i + 1..] {
@@ -432,15 +242,18 @@ pub fn check(config: &Config, inst: &Inst, vtype: Vtype, shape: &Shape) -> Resul
     }
 
     // The destination and the sources.
+    let apart_vs2 = match shape.memory {
+        Some(memory) if memory.is_indexed() && shape.fields(inst) > 1 => Some(INDEXED_SEGMENT),
+        _ => shape.apart_vs2,
+    };
     let mut agnostic = false;
-    if let Some(vd) = vd.filter(|_| !shape.store) {
-        for (source, rule) in [(vs2, shape.apart_vs2), (vs1, shape.apart_vs1), (v0, shape.apart_v0)] {
+    if let Some(vd) = vd.filter(|_| !shape.is_store()) {
+        for (source, rule) in [(vs2, apart_vs2), (vs1, shape.apart_vs1), (v0, shape.apart_v0)] {
             let Some(source) = source.filter(|source| source.overlaps(vd)) else { continue };
             if let Some(rule) = rule {
                 return Err(rule);
             }
-            let to_element = matches!(shape.vd, Eew::Element0 | Eew::WideElement0);
-            if !to_element && !vd.may_overlap(source) {
+            if !shape.vd.is_element0() && !vd.may_overlap(source) {
                 return Err(
                     "norm:vreg_overlap_rsv: the destination overlaps a source of a different EEW in a \
                             way that is not one of the allowed ones",
@@ -459,8 +272,8 @@ fn group_bits(config: &Config, lmul: Lmul) -> u32 {
 }
 
 /// All registers of `vd`, if it is the first field of a segment.
-fn fields(field: Registers, shape: &Shape) -> Result<Registers, &'static str> {
-    let fields = u32::from(shape.fields);
+fn segment(field: Registers, fields: u8) -> Result<Registers, &'static str> {
+    let fields = u32::from(fields);
     if fields == 1 {
         return Ok(field);
     }

@@ -1,14 +1,14 @@
 //! Vector mask instructions (manual, chapter "Vector Mask Instructions").
 
 use super::body::write_mask_word;
-use super::body::{Kernel, begin, end, low_bits, mask_bits, register_bits, vl, vv, write_group};
+use super::body::{Kernel, begin, end, low_bits, mask_bits, register_bits, vl, write_group};
 use super::element::{Element, by_sew, work_by_sew};
 use super::kernels::Number;
-use super::legality::{Eew, Shape};
-use super::{Entry, Row, Run, VInst};
+use super::{Form, Row, VInst, rows};
 use crate::Hart;
 use crate::trap::Exec;
-use rvv_isa::{Op, Sew};
+use rvv_isa::Sew;
+use rvv_isa::chapter::VectorMask;
 use std::marker::PhantomData;
 
 /// A logical operation on 64 mask elements at once: `a` of `vs2`, `b` of `vs1`.
@@ -185,46 +185,23 @@ fn viota<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
-    let logical_row = |run| Row::from(Entry { shape: Shape::new(Eew::Mask, Eew::Mask, Eew::Mask), run });
-    let to_x = |run| Row::from(Entry { shape: Shape::new(Eew::Absent, Eew::Mask, Eew::Absent), run });
-    let around = |run, rule| {
-        let shape = Shape::new(Eew::Mask, Eew::Mask, Eew::Absent).apart_vs2(rule).apart_v0(rule);
-        Row::from(Entry { shape, run })
-    };
-    Some(match op {
-        Op::VmandMm => logical_row(logical::<Vmand> as Run),
-        Op::VmnandMm => logical_row(logical::<Vmnand>),
-        Op::VmandnMm => logical_row(logical::<Vmandn>),
-        Op::VmxorMm => logical_row(logical::<Vmxor>),
-        Op::VmorMm => logical_row(logical::<Vmor>),
-        Op::VmnorMm => logical_row(logical::<Vmnor>),
-        Op::VmornMm => logical_row(logical::<Vmorn>),
-        Op::VmxnorMm => logical_row(logical::<Vmxnor>),
-        Op::VcpopM => to_x(vcpop as Run),
-        Op::VfirstM => to_x(vfirst),
-        Op::VmsbfM => around(
-            set_around_first::<Before> as Run,
-            "norm:vmsbf_vreg_constr: the destination of vmsbf.m overlaps the source or the mask",
-        ),
-        Op::VmsifM => around(
-            set_around_first::<Including>,
-            "norm:vmsif_vreg_constr: the destination of vmsif.m overlaps the source or the mask",
-        ),
-        Op::VmsofM => around(
-            set_around_first::<Only>,
-            "norm:vmsof_vreg_constr: the destination of vmsof.m overlaps the source or the mask",
-        ),
-        Op::ViotaM => {
-            let rule = "norm:viota_vreg_constr: the destination of viota.m overlaps the source or the mask";
-            let shape = Shape::new(Eew::Sew, Eew::Mask, Eew::Absent).apart_vs2(rule).apart_v0(rule);
-            Entry { shape, run: by_sew!(all sew, viota::<U>) }.into()
-        }
+pub(super) fn row(op: VectorMask, sew: Sew) -> Row {
+    rows! { op;
+        vmand.mm => Row::own(logical::<Vmand>);
+        vmnand.mm => Row::own(logical::<Vmnand>);
+        vmandn.mm => Row::own(logical::<Vmandn>);
+        vmxor.mm => Row::own(logical::<Vmxor>);
+        vmor.mm => Row::own(logical::<Vmor>);
+        vmnor.mm => Row::own(logical::<Vmnor>);
+        vmorn.mm => Row::own(logical::<Vmorn>);
+        vmxnor.mm => Row::own(logical::<Vmxnor>);
+        vcpop.m => Row::own(vcpop);
+        vfirst.m => Row::own(vfirst);
+        vmsbf.m => Row::own(set_around_first::<Before>);
+        vmsif.m => Row::own(set_around_first::<Including>);
+        vmsof.m => Row::own(set_around_first::<Only>);
+        viota.m => Row::own(by_sew!(all sew, viota::<U>));
         // norm:vid_op
-        Op::VidV => {
-            let shape = Shape::new(Eew::Sew, Eew::Absent, Eew::Absent);
-            Row::new(shape, vv, work_by_sew!(all sew, Number<(), U>))
-        }
-        _ => return None,
-    })
+        vid.v => Row::new(Form::Map, work_by_sew!(all sew, Number<(), U>));
+    }
 }

@@ -9,14 +9,14 @@ use super::body::{
 };
 use super::element::Element;
 use super::lanes::copy_chosen;
-use super::legality::{Eew, Shape};
 use super::policy::Policy;
 use super::segment;
-use super::{Entry, Run, VInst};
+use super::{Row, VInst, rows};
 use crate::Hart;
 use crate::mem::{Access, PAGE};
 use crate::trap::{Cause, Exec, Trap};
-use rvv_isa::{Inst, Op, Sew, csr};
+use rvv_isa::chapter::{VectorLoad, VectorStore};
+use rvv_isa::{Addressing, Inst, Memory, Sew, Shape, csr};
 
 /// Where the elements of an instruction are: the address of element (or segment) `i`.
 pub(super) trait Addresses: Copy {
@@ -492,18 +492,9 @@ pub(super) fn store_piece(
 
 /// Of the plain unit-stride loads and stores, which may be copies: which way, and the bytes of an element as a power of
 /// two.
-pub(super) fn copies(op: Op) -> Option<(Access, u8)> {
-    Some(match op {
-        Op::Vle8V => (Access::Load, 0),
-        Op::Vle16V => (Access::Load, 1),
-        Op::Vle32V => (Access::Load, 2),
-        Op::Vle64V => (Access::Load, 3),
-        Op::Vse8V => (Access::Store, 0),
-        Op::Vse16V => (Access::Store, 1),
-        Op::Vse32V => (Access::Store, 2),
-        Op::Vse64V => (Access::Store, 3),
-        _ => return None,
-    })
+pub(super) fn copies(shape: &Shape) -> Option<(Access, u8)> {
+    let Memory { addressing: Addressing::UnitStride, eew, store } = shape.memory? else { return None };
+    Some((if store { Access::Store } else { Access::Load }, eew.encoding() as u8))
 }
 
 /// A masked load whose elements are all on one page that is remembered, and that leaves the others alone; false if it
@@ -636,104 +627,97 @@ fn vsm(hart: &mut Hart, vi: &VInst) -> Exec {
     Ok(())
 }
 
-/// The rows of the chapter.
-pub(super) fn entry(inst: &Inst, sew: Sew) -> Option<Entry> {
-    let fields = inst.nf + 1;
-    let shape = |vd, vs2| Shape { memory: true, fields, ..Shape::new(vd, vs2, Eew::Absent) };
-    let data = |eew| shape(Eew::Of(eew), Eew::Absent);
-    let to_memory = |shape| Shape { store: true, ..shape };
-    /// The kernel for the EEW of the data.
-    macro_rules! by_eew {
-        ($eew:expr, $kernel:ident) => {
-            match $eew {
-                Sew::E8 => $kernel::<u8> as Run,
-                Sew::E16 => $kernel::<u16>,
-                Sew::E32 => $kernel::<u32>,
-                Sew::E64 => $kernel::<u64>,
-            }
-        };
-    }
-    /// The kernel for SEW, of the data, and the EEW of the indices.
-    macro_rules! by_index {
-        ($eew:expr, $kernel:ident) => {
-            match ($eew, sew) {
-                (Sew::E8, Sew::E8) => $kernel::<u8, u8> as Run,
-                (Sew::E8, Sew::E16) => $kernel::<u16, u8>,
-                (Sew::E8, Sew::E32) => $kernel::<u32, u8>,
-                (Sew::E8, Sew::E64) => $kernel::<u64, u8>,
-                (Sew::E16, Sew::E8) => $kernel::<u8, u16>,
-                (Sew::E16, Sew::E16) => $kernel::<u16, u16>,
-                (Sew::E16, Sew::E32) => $kernel::<u32, u16>,
-                (Sew::E16, Sew::E64) => $kernel::<u64, u16>,
-                (Sew::E32, Sew::E8) => $kernel::<u8, u32>,
-                (Sew::E32, Sew::E16) => $kernel::<u16, u32>,
-                (Sew::E32, Sew::E32) => $kernel::<u32, u32>,
-                (Sew::E32, Sew::E64) => $kernel::<u64, u32>,
-                (Sew::E64, Sew::E8) => $kernel::<u8, u64>,
-                (Sew::E64, Sew::E16) => $kernel::<u16, u64>,
-                (Sew::E64, Sew::E32) => $kernel::<u32, u64>,
-                (Sew::E64, Sew::E64) => $kernel::<u64, u64>,
-            }
-        };
-    }
-    let indexed_load = |eew| {
-        let mut shape = shape(Eew::Sew, Eew::Of(eew));
-        if fields > 1 {
-            shape = shape.apart_vs2(
-                "norm:vector_ls_seg_indexed_vreg_rsv: the destination of an indexed segment load overlaps the \
-                 indices",
-            );
+/// The instance for SEW, of the data, and the EEW of the indices.
+macro_rules! by_index {
+    ($sew:expr, $run:ident, $index:ty) => {
+        match $sew {
+            Sew::E8 => Row::own($run::<u8, $index>),
+            Sew::E16 => Row::own($run::<u16, $index>),
+            Sew::E32 => Row::own($run::<u32, $index>),
+            Sew::E64 => Row::own($run::<u64, $index>),
         }
-        Entry { shape, run: by_index!(eew, vlxei) }
     };
-    let indexed_store =
-        |eew| Entry { shape: to_memory(shape(Eew::Sew, Eew::Of(eew))), run: by_index!(eew, vsxei) };
-    let whole_load = |eew: Sew| {
-        let registers = shape(Eew::Registers(fields), Eew::Absent);
-        let shape = Shape { fields: 1, any_vtype: true, encoded_eew: eew.bits(), ..registers };
-        Entry { shape, run: by_eew!(eew, vlr) }
-    };
-    let mask = |run| Entry { shape: shape(Eew::Mask, Eew::Absent), run };
-    use Sew::{E8, E16, E32, E64};
-    Some(match inst.op {
-        Op::Vle8V => Entry { shape: data(E8), run: vle::<u8> },
-        Op::Vle16V => Entry { shape: data(E16), run: vle::<u16> },
-        Op::Vle32V => Entry { shape: data(E32), run: vle::<u32> },
-        Op::Vle64V => Entry { shape: data(E64), run: vle::<u64> },
-        Op::Vle8ffV => Entry { shape: data(E8), run: vleff::<u8> },
-        Op::Vle16ffV => Entry { shape: data(E16), run: vleff::<u16> },
-        Op::Vle32ffV => Entry { shape: data(E32), run: vleff::<u32> },
-        Op::Vle64ffV => Entry { shape: data(E64), run: vleff::<u64> },
-        Op::Vlse8V => Entry { shape: data(E8), run: vlse::<u8> },
-        Op::Vlse16V => Entry { shape: data(E16), run: vlse::<u16> },
-        Op::Vlse32V => Entry { shape: data(E32), run: vlse::<u32> },
-        Op::Vlse64V => Entry { shape: data(E64), run: vlse::<u64> },
-        Op::Vluxei8V | Op::Vloxei8V => indexed_load(E8),
-        Op::Vluxei16V | Op::Vloxei16V => indexed_load(E16),
-        Op::Vluxei32V | Op::Vloxei32V => indexed_load(E32),
-        Op::Vluxei64V | Op::Vloxei64V => indexed_load(E64),
-        Op::Vse8V => Entry { shape: to_memory(data(E8)), run: vse::<u8> },
-        Op::Vse16V => Entry { shape: to_memory(data(E16)), run: vse::<u16> },
-        Op::Vse32V => Entry { shape: to_memory(data(E32)), run: vse::<u32> },
-        Op::Vse64V => Entry { shape: to_memory(data(E64)), run: vse::<u64> },
-        Op::Vsse8V => Entry { shape: to_memory(data(E8)), run: vsse::<u8> },
-        Op::Vsse16V => Entry { shape: to_memory(data(E16)), run: vsse::<u16> },
-        Op::Vsse32V => Entry { shape: to_memory(data(E32)), run: vsse::<u32> },
-        Op::Vsse64V => Entry { shape: to_memory(data(E64)), run: vsse::<u64> },
-        Op::Vsuxei8V | Op::Vsoxei8V => indexed_store(E8),
-        Op::Vsuxei16V | Op::Vsoxei16V => indexed_store(E16),
-        Op::Vsuxei32V | Op::Vsoxei32V => indexed_store(E32),
-        Op::Vsuxei64V | Op::Vsoxei64V => indexed_store(E64),
-        Op::VlmV => mask(vlm),
-        Op::VsmV => Entry { shape: to_memory(shape(Eew::Mask, Eew::Absent)), run: vsm },
-        Op::Vl1re8V | Op::Vl2re8V | Op::Vl4re8V | Op::Vl8re8V => whole_load(E8),
-        Op::Vl1re16V | Op::Vl2re16V | Op::Vl4re16V | Op::Vl8re16V => whole_load(E16),
-        Op::Vl1re32V | Op::Vl2re32V | Op::Vl4re32V | Op::Vl8re32V => whole_load(E32),
-        Op::Vl1re64V | Op::Vl2re64V | Op::Vl4re64V | Op::Vl8re64V => whole_load(E64),
-        Op::Vs1rV | Op::Vs2rV | Op::Vs4rV | Op::Vs8rV => {
-            let registers = shape(Eew::Registers(fields), Eew::Absent);
-            Entry { shape: Shape { fields: 1, any_vtype: true, store: true, ..registers }, run: vsr }
-        }
-        _ => return None,
-    })
+}
+
+/// The rows of the loads. A row's instructions with `nf` > 0 are those named below it.
+pub(super) fn load_row(op: VectorLoad, sew: Sew) -> Row {
+    rows! { op;
+        vle8.v => Row::own(vle::<u8>);
+        // vlseg2e8.v, vlseg3e8.v, vlseg4e8.v, vlseg5e8.v, vlseg6e8.v, vlseg7e8.v, vlseg8e8.v
+        vle16.v => Row::own(vle::<u16>);
+        // vlseg2e16.v, vlseg3e16.v, vlseg4e16.v, vlseg5e16.v, vlseg6e16.v, vlseg7e16.v, vlseg8e16.v
+        vle32.v => Row::own(vle::<u32>);
+        // vlseg2e32.v, vlseg3e32.v, vlseg4e32.v, vlseg5e32.v, vlseg6e32.v, vlseg7e32.v, vlseg8e32.v
+        vle64.v => Row::own(vle::<u64>);
+        // vlseg2e64.v, vlseg3e64.v, vlseg4e64.v, vlseg5e64.v, vlseg6e64.v, vlseg7e64.v, vlseg8e64.v
+        vle8ff.v => Row::own(vleff::<u8>);
+        // vlseg2e8ff.v, vlseg3e8ff.v, vlseg4e8ff.v, vlseg5e8ff.v, vlseg6e8ff.v, vlseg7e8ff.v, vlseg8e8ff.v
+        vle16ff.v => Row::own(vleff::<u16>);
+        // vlseg2e16ff.v, vlseg3e16ff.v, vlseg4e16ff.v, vlseg5e16ff.v, vlseg6e16ff.v, vlseg7e16ff.v, vlseg8e16ff.v
+        vle32ff.v => Row::own(vleff::<u32>);
+        // vlseg2e32ff.v, vlseg3e32ff.v, vlseg4e32ff.v, vlseg5e32ff.v, vlseg6e32ff.v, vlseg7e32ff.v, vlseg8e32ff.v
+        vle64ff.v => Row::own(vleff::<u64>);
+        // vlseg2e64ff.v, vlseg3e64ff.v, vlseg4e64ff.v, vlseg5e64ff.v, vlseg6e64ff.v, vlseg7e64ff.v, vlseg8e64ff.v
+        vlse8.v => Row::own(vlse::<u8>);
+        // vlsseg2e8.v, vlsseg3e8.v, vlsseg4e8.v, vlsseg5e8.v, vlsseg6e8.v, vlsseg7e8.v, vlsseg8e8.v
+        vlse16.v => Row::own(vlse::<u16>);
+        // vlsseg2e16.v, vlsseg3e16.v, vlsseg4e16.v, vlsseg5e16.v, vlsseg6e16.v, vlsseg7e16.v, vlsseg8e16.v
+        vlse32.v => Row::own(vlse::<u32>);
+        // vlsseg2e32.v, vlsseg3e32.v, vlsseg4e32.v, vlsseg5e32.v, vlsseg6e32.v, vlsseg7e32.v, vlsseg8e32.v
+        vlse64.v => Row::own(vlse::<u64>);
+        // vlsseg2e64.v, vlsseg3e64.v, vlsseg4e64.v, vlsseg5e64.v, vlsseg6e64.v, vlsseg7e64.v, vlsseg8e64.v
+        vluxei8.v, vloxei8.v => by_index!(sew, vlxei, u8);
+        // vluxseg2ei8.v, vluxseg3ei8.v, vluxseg4ei8.v, vluxseg5ei8.v, vluxseg6ei8.v, vluxseg7ei8.v, vluxseg8ei8.v
+        // vloxseg2ei8.v, vloxseg3ei8.v, vloxseg4ei8.v, vloxseg5ei8.v, vloxseg6ei8.v, vloxseg7ei8.v, vloxseg8ei8.v
+        vluxei16.v, vloxei16.v => by_index!(sew, vlxei, u16);
+        // vluxseg2ei16.v, vluxseg3ei16.v, vluxseg4ei16.v, vluxseg5ei16.v, vluxseg6ei16.v, vluxseg7ei16.v, vluxseg8ei16.v
+        // vloxseg2ei16.v, vloxseg3ei16.v, vloxseg4ei16.v, vloxseg5ei16.v, vloxseg6ei16.v, vloxseg7ei16.v, vloxseg8ei16.v
+        vluxei32.v, vloxei32.v => by_index!(sew, vlxei, u32);
+        // vluxseg2ei32.v, vluxseg3ei32.v, vluxseg4ei32.v, vluxseg5ei32.v, vluxseg6ei32.v, vluxseg7ei32.v, vluxseg8ei32.v
+        // vloxseg2ei32.v, vloxseg3ei32.v, vloxseg4ei32.v, vloxseg5ei32.v, vloxseg6ei32.v, vloxseg7ei32.v, vloxseg8ei32.v
+        vluxei64.v, vloxei64.v => by_index!(sew, vlxei, u64);
+        // vluxseg2ei64.v, vluxseg3ei64.v, vluxseg4ei64.v, vluxseg5ei64.v, vluxseg6ei64.v, vluxseg7ei64.v, vluxseg8ei64.v
+        // vloxseg2ei64.v, vloxseg3ei64.v, vloxseg4ei64.v, vloxseg5ei64.v, vloxseg6ei64.v, vloxseg7ei64.v, vloxseg8ei64.v
+        vlm.v => Row::own(vlm);
+        vl1re8.v, vl2re8.v, vl4re8.v, vl8re8.v => Row::own(vlr::<u8>);
+        vl1re16.v, vl2re16.v, vl4re16.v, vl8re16.v => Row::own(vlr::<u16>);
+        vl1re32.v, vl2re32.v, vl4re32.v, vl8re32.v => Row::own(vlr::<u32>);
+        vl1re64.v, vl2re64.v, vl4re64.v, vl8re64.v => Row::own(vlr::<u64>);
+    }
+}
+
+/// The rows of the stores, in the same way.
+pub(super) fn store_row(op: VectorStore, sew: Sew) -> Row {
+    rows! { op;
+        vse8.v => Row::own(vse::<u8>);
+        // vsseg2e8.v, vsseg3e8.v, vsseg4e8.v, vsseg5e8.v, vsseg6e8.v, vsseg7e8.v, vsseg8e8.v
+        vse16.v => Row::own(vse::<u16>);
+        // vsseg2e16.v, vsseg3e16.v, vsseg4e16.v, vsseg5e16.v, vsseg6e16.v, vsseg7e16.v, vsseg8e16.v
+        vse32.v => Row::own(vse::<u32>);
+        // vsseg2e32.v, vsseg3e32.v, vsseg4e32.v, vsseg5e32.v, vsseg6e32.v, vsseg7e32.v, vsseg8e32.v
+        vse64.v => Row::own(vse::<u64>);
+        // vsseg2e64.v, vsseg3e64.v, vsseg4e64.v, vsseg5e64.v, vsseg6e64.v, vsseg7e64.v, vsseg8e64.v
+        vsse8.v => Row::own(vsse::<u8>);
+        // vssseg2e8.v, vssseg3e8.v, vssseg4e8.v, vssseg5e8.v, vssseg6e8.v, vssseg7e8.v, vssseg8e8.v
+        vsse16.v => Row::own(vsse::<u16>);
+        // vssseg2e16.v, vssseg3e16.v, vssseg4e16.v, vssseg5e16.v, vssseg6e16.v, vssseg7e16.v, vssseg8e16.v
+        vsse32.v => Row::own(vsse::<u32>);
+        // vssseg2e32.v, vssseg3e32.v, vssseg4e32.v, vssseg5e32.v, vssseg6e32.v, vssseg7e32.v, vssseg8e32.v
+        vsse64.v => Row::own(vsse::<u64>);
+        // vssseg2e64.v, vssseg3e64.v, vssseg4e64.v, vssseg5e64.v, vssseg6e64.v, vssseg7e64.v, vssseg8e64.v
+        vsuxei8.v, vsoxei8.v => by_index!(sew, vsxei, u8);
+        // vsuxseg2ei8.v, vsuxseg3ei8.v, vsuxseg4ei8.v, vsuxseg5ei8.v, vsuxseg6ei8.v, vsuxseg7ei8.v, vsuxseg8ei8.v
+        // vsoxseg2ei8.v, vsoxseg3ei8.v, vsoxseg4ei8.v, vsoxseg5ei8.v, vsoxseg6ei8.v, vsoxseg7ei8.v, vsoxseg8ei8.v
+        vsuxei16.v, vsoxei16.v => by_index!(sew, vsxei, u16);
+        // vsuxseg2ei16.v, vsuxseg3ei16.v, vsuxseg4ei16.v, vsuxseg5ei16.v, vsuxseg6ei16.v, vsuxseg7ei16.v, vsuxseg8ei16.v
+        // vsoxseg2ei16.v, vsoxseg3ei16.v, vsoxseg4ei16.v, vsoxseg5ei16.v, vsoxseg6ei16.v, vsoxseg7ei16.v, vsoxseg8ei16.v
+        vsuxei32.v, vsoxei32.v => by_index!(sew, vsxei, u32);
+        // vsuxseg2ei32.v, vsuxseg3ei32.v, vsuxseg4ei32.v, vsuxseg5ei32.v, vsuxseg6ei32.v, vsuxseg7ei32.v, vsuxseg8ei32.v
+        // vsoxseg2ei32.v, vsoxseg3ei32.v, vsoxseg4ei32.v, vsoxseg5ei32.v, vsoxseg6ei32.v, vsoxseg7ei32.v, vsoxseg8ei32.v
+        vsuxei64.v, vsoxei64.v => by_index!(sew, vsxei, u64);
+        // vsuxseg2ei64.v, vsuxseg3ei64.v, vsuxseg4ei64.v, vsuxseg5ei64.v, vsuxseg6ei64.v, vsuxseg7ei64.v, vsuxseg8ei64.v
+        // vsoxseg2ei64.v, vsoxseg3ei64.v, vsoxseg4ei64.v, vsoxseg5ei64.v, vsoxseg6ei64.v, vsoxseg7ei64.v, vsoxseg8ei64.v
+        vsm.v => Row::own(vsm);
+        vs1r.v, vs2r.v, vs4r.v, vs8r.v => Row::own(vsr);
+    }
 }

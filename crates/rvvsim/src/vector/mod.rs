@@ -40,7 +40,7 @@ mod reserved;
 mod segment;
 pub(crate) mod simd;
 
-pub use config::{VillOrigin, egs_max, element_group, next_vtype, supported};
+pub use config::{VillOrigin, next_vtype, supported};
 pub use footprint::{Footprint, footprint};
 pub(crate) use legality::{TWO_EEWS, VILL, VSTART};
 pub use policy::Policy;
@@ -52,10 +52,9 @@ use crate::Hart;
 use crate::config::{Agnostic, Config};
 use crate::trap::{Exec, Trap};
 use lanes::{Lanes, Ready, SCALAR, Work};
-use legality::{Eew, Shape};
 use policy::{Coins, Extent, KnownOnes};
 use quick::Circumstances;
-use rvv_isa::{Class, Field, Inst, Sew, Vtype};
+use rvv_isa::{Chapter, Eew, Inst, Scalar, Sew, VectorOp, Vtype};
 
 /// Vector registers and CSRs.
 #[derive(Clone)]
@@ -192,31 +191,81 @@ impl VInst {
     }
 }
 
-/// An instruction's row: what it needs of its operands, and what it does.
-struct Entry {
-    shape: Shape,
-    run: Run,
+/// How an instruction goes through its elements. The fast paths follow from it, too.
+#[derive(Clone, Copy)]
+enum Form {
+    /// The kernel, element by element.
+    Map,
+    /// The same, with a carry or a selector in v0.
+    Carry,
+    /// The kernel makes a mask.
+    Test,
+    /// The same, with a carry in v0.
+    TestCarry,
+    /// The kernel saturates and rounds by `vxrm`.
+    FixedPoint,
+    /// The kernel computes with floating-point numbers.
+    Float,
+    /// The same, into a mask.
+    FloatTest,
+    /// The kernel folds all elements into one.
+    Reduce,
+    /// A way of its own.
+    Own(Run),
 }
 
-/// The row of an instruction that has a kernel for its elements, or not.
+impl Form {
+    /// What runs it, with a scalar operand or without.
+    fn run(self, scalar: bool) -> Run {
+        match (self, scalar) {
+            (Form::Map, false) => body::vv,
+            (Form::Map, true) => body::vx,
+            (Form::Carry, false) => body::vvm,
+            (Form::Carry, true) => body::vxm,
+            (Form::Test, false) => body::mvv,
+            (Form::Test, true) => body::mvx,
+            (Form::TestCarry, false) => body::mvvm,
+            (Form::TestCarry, true) => body::mvxm,
+            (Form::FixedPoint, false) => fixed_point::vv,
+            (Form::FixedPoint, true) => fixed_point::vx,
+            (Form::Float, false) => float::fvv,
+            (Form::Float, true) => float::fvf,
+            (Form::FloatTest, false) => float::mfvv,
+            (Form::FloatTest, true) => float::mfvf,
+            (Form::Reduce, _) => reduction::reduce,
+            (Form::Own(run), _) => run,
+        }
+    }
+}
+
+/// What executes an instruction: the right side of a row of [`rows`].
 struct Row {
-    shape: Shape,
-    run: Run,
+    form: Form,
     work: Option<&'static Work>,
 }
 
 impl Row {
-    /// A row of an instruction with a kernel; without one, for this element width it is reserved.
-    fn new(shape: Shape, run: Run, work: Option<&'static Work>) -> Row {
-        Row { shape, run: if work.is_some() { run } else { reserved }, work }
+    /// With a kernel; without one, for this element width it is reserved.
+    fn new(form: Form, work: Option<&'static Work>) -> Row {
+        Row { form: if work.is_some() { form } else { Form::Own(reserved) }, work }
+    }
+
+    /// Without a kernel.
+    fn own(run: Run) -> Row {
+        Row { form: Form::Own(run), work: None }
     }
 }
 
-impl From<Entry> for Row {
-    fn from(Entry { shape, run }: Entry) -> Row {
-        Row { shape, run, work: None }
-    }
+/// The rows of a chapter: `mnemonic, mnemonic => row;`. `$op` is of the chapter's enum in [`rvv_isa::chapter`], so
+/// that an instruction without a row does not compile.
+macro_rules! rows {
+    ($op:expr; $($($name:ident $(. $part:ident)*),+ => $row:expr;)*) => {
+        match $op {
+            $($(rvv_isa::mnemonic!($name $(. $part)*))|+ => $row,)*
+        }
+    };
 }
+pub(crate) use rows;
 
 /// For instructions that have no kernel for their elements.
 const NO_LANES: Lanes = Lanes { out: 0, a: 0, b: 0, d: 0, each: !0, negate: [0; 3] };
@@ -229,19 +278,26 @@ fn reserved(_hart: &mut Hart, vi: &VInst) -> Exec {
     Err(vi.illegal("norm:elen: an operand's EEW is greater than ELEN"))
 }
 
-/// The row of an instruction for an element width.
-fn entry(inst: &Inst, sew: Sew) -> Option<Row> {
-    let op = inst.op;
-    match op.class() {
-        Class::VectorLoad | Class::VectorStore => memory::entry(inst, sew).map(Row::from),
-        Class::VectorInteger => integer::entry(op, sew),
-        Class::VectorFixed => fixed_point::entry(op, sew),
-        Class::VectorFloat => float::entry(op, sew),
-        Class::VectorReduction => reduction::entry(op, sew),
-        Class::VectorMask => mask::entry(op, sew),
-        Class::VectorPermute => permute::entry(op, sew),
-        Class::VectorCrypto => crypto::entry(op, sew),
-        _ => None,
+/// The row of a vector instruction for an element width.
+fn row(op: VectorOp, sew: Sew) -> Row {
+    match op {
+        VectorOp::Load(op) => memory::load_row(op, sew),
+        VectorOp::Store(op) => memory::store_row(op, sew),
+        VectorOp::Integer(op) => integer::row(op, sew),
+        VectorOp::Fixed(op) => fixed_point::row(op, sew),
+        VectorOp::Float(op) => float::row(op, sew),
+        VectorOp::Conversion(op) => conversion::row(op, sew),
+        VectorOp::Reduction(op) => reduction::row(op, sew),
+        VectorOp::Mask(op) => mask::row(op, sew),
+        VectorOp::Permute(op) => permute::row(op, sew),
+        VectorOp::BitManip(op) => crypto::bitmanip::row(op, sew),
+        VectorOp::Aes(op) => crypto::aes::row(op),
+        VectorOp::Sha2(op) => crypto::sha2::row(op, sew),
+        VectorOp::Ghash(op) => crypto::ghash::row(op),
+        VectorOp::Sm3(op) => crypto::sm3::row(op),
+        VectorOp::Sm4(op) => crypto::sm4::row(op),
+        // config::translate has done those.
+        VectorOp::Config(_) => Row::own(reserved),
     }
 }
 
@@ -250,19 +306,20 @@ fn entry(inst: &Inst, sew: Sew) -> Option<Row> {
 /// # Errors
 /// The rule it breaks: it is then an illegal instruction.
 pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'static str> {
-    if inst.op.class() == Class::VectorConfig {
-        return Ok(config::translate(config, inst, vtype));
-    }
-    let Some(Row { shape, run, work }) = entry(inst, vtype.sew) else {
-        return Err("this emulator does not execute that instruction");
+    let op = match inst.op.chapter() {
+        Chapter::Vector(VectorOp::Config(op)) => return Ok(config::translate(config, inst, op, vtype)),
+        Chapter::Vector(op) => op,
+        Chapter::Scalar(_) => return Err("not a vector instruction"),
     };
-    let layout = legality::check(config, inst, vtype, &shape)?;
+    let Row { form, work } = row(op, vtype.sew);
+    let shape = inst.op.shape();
+    let layout = legality::check(config, inst, vtype)?;
     let vlenb = config.vlen / 8;
     let registers = |r: u8| usize::from(r) * vlenb as usize;
     let work = work.unwrap_or(&NO_WORK);
+    let run = form.run(shape.scalar != Scalar::Absent);
     let scalar = shape.vs1 == Eew::Absent;
-    let immediate =
-        inst.op.info().operands.iter().flat_map(|operand| operand.fields()).any(|field| *field == Field::Imm);
+    let immediate = shape.scalar == Scalar::Immediate;
     let slot = if immediate { 16 + (inst.imm & 15) as usize } else { usize::from(inst.rs1 & 15) };
     let sign = |i: usize, size: usize| u64::from(work.negate[i]) << (8 * work.sizes[size] - 1);
     let mut lanes = Lanes {
@@ -291,8 +348,8 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         && (!masked || inactive == Policy::Undisturbed)
         && (shape.vd != Eew::Mask || tail == Policy::Undisturbed);
     let vlmax = vtype.vlmax(config.vlen);
-    let copies = memory::copies(inst.op);
-    let quick = Circumstances { run, vlmax, shape: &shape, work, masked, plain, small, tail }.quick(inst);
+    let copies = memory::copies(shape);
+    let quick = Circumstances { form, vlmax, shape, work, masked, plain, small, tail }.quick(inst);
     if work.swap {
         std::mem::swap(&mut lanes.a, &mut lanes.d);
     }
@@ -321,7 +378,7 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         immediate,
         inactive,
         tail,
-        writes: if matches!(config.tail, Agnostic::Random(_)) && !shape.store && shape.vd != Eew::Absent {
+        writes: if matches!(config.tail, Agnostic::Random(_)) && !shape.is_store() && shape.vd != Eew::Absent {
             let registers = layout.vd_registers * if whole_registers { 1 } else { u32::from(inst.nf) + 1 };
             (((1_u64 << registers) - 1) << inst.rd) as u32
         } else {

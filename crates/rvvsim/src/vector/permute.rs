@@ -1,17 +1,17 @@
 //! Vector permutation instructions, integer and floating-point (manual, chapters "Vector Integer Permutation
 //! Instructions" and "Vector Floating-Point Permutation Instructions").
 
-use super::body::{Kind, begin, end, map, mask_bit, put_scalar, treat_rest, vl, vv};
+use super::body::{Kind, begin, end, map, mask_bit, put_scalar, treat_rest, vl};
 use super::element::{Element, by_sew, work_by_sew};
 use super::float::{box_scalar, check_frm, unbox_scalar};
 use super::integer::Vmv;
 use super::kernels::{Gather, Map2};
 use super::lanes::Work;
-use super::legality::{Eew, Float, Shape};
-use super::{Entry, Row, VInst, VectorState};
+use super::{Form, Row, VInst, VectorState, rows};
 use crate::Hart;
 use crate::trap::Exec;
-use rvv_isa::{Op, Sew};
+use rvv_isa::Sew;
+use rvv_isa::chapter::VectorPermute;
 
 /// norm:vmv-x-s_op: even if `vstart` is not below `vl`.
 fn vmv_x_s<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
@@ -187,14 +187,14 @@ fn vrgather_vx<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 /// norm:vrgather-vv_op_vrgatherei16-vv_op: `vs1` holds indices `I` into `vs2`.
-fn gather<I: Element>(shape: Shape, sew: Sew) -> Row {
+fn gather<I: Element>(sew: Sew) -> Row {
     let work = match sew {
         Sew::E8 => const { &Work::of_table::<Gather<(), u8, I>>() },
         Sew::E16 => const { &Work::of_table::<Gather<(), u16, I>>() },
         Sew::E32 => const { &Work::of_table::<Gather<(), u32, I>>() },
         Sew::E64 => const { &Work::of_table::<Gather<(), u64, I>>() },
     };
-    Row::new(shape.apart_vs2(GATHER).apart_vs1(GATHER), vv, Some(work))
+    Row::new(Form::Map, Some(work))
 }
 
 /// norm:vcompress_op
@@ -232,54 +232,36 @@ fn vmvr<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     Ok(())
 }
 
-const GATHER: &str = "norm:vrgather_vrgatherei16_vreg_constr: the destination of vrgather overlaps a source";
-const COMPRESS: &str = "norm:vcompress_vreg_constr: the destination of vcompress overlaps a source";
-const SLIDEUP: &str = "norm:vslideup_vreg_constr: the destination of vslideup overlaps the source";
-const SLIDE1UP: &str = "norm:vslide1up-vx_vreg_constr: the destination of vslide1up overlaps the source";
-
 /// The rows of the two chapters.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
-    macro_rules! row {
-        ($shape:expr, $kernel:ident) => {
-            Entry { shape: $shape, run: by_sew!(all sew, $kernel::<U>) }.into()
+pub(super) fn row(op: VectorPermute, sew: Sew) -> Row {
+    macro_rules! by_sew_alone {
+        ($run:ident) => {
+            Row::own(by_sew!(all sew, $run::<U>))
         };
     }
-    let whole = |n| Shape::new(Eew::Registers(n), Eew::Registers(n), Eew::Absent);
-    Some(match op {
-        Op::VmvXS => row!(Shape::new(Eew::Absent, Eew::Element0, Eew::Absent), vmv_x_s),
-        Op::VmvSX => row!(Shape::new(Eew::Element0, Eew::Absent, Eew::Absent), vmv_s_x),
-        Op::VfmvFS => {
-            row!(Shape::new(Eew::Absent, Eew::Element0, Eew::Absent).float(Float::Sew), vfmv_f_s)
-        }
-        Op::VfmvSF => {
-            row!(Shape::new(Eew::Element0, Eew::Absent, Eew::Absent).float(Float::Sew), vfmv_s_f)
-        }
-        Op::VslideupVx | Op::VslideupVi => row!(Shape::VX.apart_vs2(SLIDEUP), vslideup),
-        Op::VslidedownVx | Op::VslidedownVi => row!(Shape::VX, vslidedown),
-        Op::Vslide1upVx => row!(Shape::VX.apart_vs2(SLIDE1UP), vslide1up),
-        Op::Vslide1downVx => row!(Shape::VX, vslide1down),
-        Op::Vfslide1upVf => row!(Shape::VX.apart_vs2(SLIDE1UP).float(Float::Sew), vfslide1up),
-        Op::Vfslide1downVf => row!(Shape::VX.float(Float::Sew), vfslide1down),
-        Op::VrgatherVv => match sew {
-            Sew::E8 => gather::<u8>(Shape::VV, sew),
-            Sew::E16 => gather::<u16>(Shape::VV, sew),
-            Sew::E32 => gather::<u32>(Shape::VV, sew),
-            Sew::E64 => gather::<u64>(Shape::VV, sew),
-        },
-        Op::VrgatherVx | Op::VrgatherVi => Row::new(
-            Shape::VX.apart_vs2(GATHER),
-            by_sew!(all sew, vrgather_vx::<U>),
+    rows! { op;
+        vmv.x.s => by_sew_alone!(vmv_x_s);
+        vmv.s.x => by_sew_alone!(vmv_s_x);
+        vfmv.f.s => by_sew_alone!(vfmv_f_s);
+        vfmv.s.f => by_sew_alone!(vfmv_s_f);
+        vslideup.vx, vslideup.vi => by_sew_alone!(vslideup);
+        vslidedown.vx, vslidedown.vi => by_sew_alone!(vslidedown);
+        vslide1up.vx => by_sew_alone!(vslide1up);
+        vslide1down.vx => by_sew_alone!(vslide1down);
+        vfslide1up.vf => by_sew_alone!(vfslide1up);
+        vfslide1down.vf => by_sew_alone!(vfslide1down);
+        vrgather.vv => match sew {
+            Sew::E8 => gather::<u8>(sew),
+            Sew::E16 => gather::<u16>(sew),
+            Sew::E32 => gather::<u32>(sew),
+            Sew::E64 => gather::<u64>(sew),
+        };
+        vrgather.vx, vrgather.vi => Row::new(
+            Form::Own(by_sew!(all sew, vrgather_vx::<U>)),
             work_by_sew!(all sew, Map2<Vmv, U, U, U>),
-        ),
-        Op::Vrgatherei16Vv => gather::<u16>(Shape::new(Eew::Sew, Eew::Sew, Eew::Of(Sew::E16)), sew),
-        Op::VcompressVm => {
-            let shape = Shape::new(Eew::Sew, Eew::Sew, Eew::Mask);
-            row!(shape.apart_vs2(COMPRESS).apart_vs1(COMPRESS), vcompress)
-        }
-        Op::Vmv1rV => row!(whole(1), vmvr),
-        Op::Vmv2rV => row!(whole(2), vmvr),
-        Op::Vmv4rV => row!(whole(4), vmvr),
-        Op::Vmv8rV => row!(whole(8), vmvr),
-        _ => return None,
-    })
+        );
+        vrgatherei16.vv => gather::<u16>(sew);
+        vcompress.vm => by_sew_alone!(vcompress);
+        vmv1r.v, vmv2r.v, vmv4r.v, vmv8r.v => by_sew_alone!(vmvr);
+    }
 }

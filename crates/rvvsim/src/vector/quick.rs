@@ -4,13 +4,12 @@
 
 use super::body::{self, Kind};
 use super::lanes::{Fast, Work};
-use super::legality::{Eew, Shape};
 use super::policy::Policy;
-use super::{Run, VInst, config, fixed_point, float, memory, reduction};
+use super::{Form, VInst, config, fixed_point, float, memory, reduction};
 use crate::Hart;
 use crate::fp::{Flags, RoundingMode};
 use crate::mem::Access;
-use rvv_isa::Inst;
+use rvv_isa::{Eew, Inst, Scalar, Shape};
 
 /// How an instruction can be run that has nothing to do but to call its kernel, or to copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -214,7 +213,7 @@ pub(super) fn highest_frm(work: &Work) -> Option<u8> {
 
 /// What decides whether there is a quick way.
 pub(super) struct Circumstances<'a> {
-    pub run: Run,
+    pub form: Form,
     pub vlmax: u32,
     pub shape: &'a Shape,
     pub work: &'a Work,
@@ -227,51 +226,38 @@ pub(super) struct Circumstances<'a> {
 impl Circumstances<'_> {
     /// The quick way of an instruction.
     pub fn quick(&self, inst: &Inst) -> Quick {
-        let run = |other: Run| std::ptr::fn_addr_eq(self.run, other);
+        let scalar = self.shape.scalar != Scalar::Absent;
         let keeps_tail = self.tail == Policy::Undisturbed;
         let has_frm = highest_frm(self.work).is_some();
         let one = !self.masked && inst.nf == 0;
-        if self.plain && run(body::vv) {
-            return Quick::Lanes;
-        } else if self.plain && run(body::vx) {
-            return Quick::LanesScalar;
-        } else if self.plain && has_frm && run(float::fvv) {
-            return Quick::Float;
-        } else if self.plain && has_frm && run(float::fvf) {
-            return Quick::FloatScalar;
+        match self.form {
+            Form::Map if self.plain && scalar => return Quick::LanesScalar,
+            Form::Map if self.plain => return Quick::Lanes,
+            Form::Float if self.plain && has_frm && scalar => return Quick::FloatScalar,
+            Form::Float if self.plain && has_frm => return Quick::Float,
+            _ => {}
         }
-        match memory::copies(inst.op) {
+        match memory::copies(self.shape) {
             Some((Access::Load, _)) if one && keeps_tail => return Quick::Load,
             Some((Access::Store, _)) if one => return Quick::Store,
             _ => {}
         }
         let sources = self.vlmax * u32::from(self.work.sizes[1]);
-        if run(reduction::reduce) && !self.masked && keeps_tail && sources.is_multiple_of(16) {
-            return Quick::Reduce;
-        }
-        let forms = [
-            (body::vv as Run, Kind::Pure, false),
-            (body::vx, Kind::Pure, true),
-            (body::vvm, Kind::Carry, false),
-            (body::vxm, Kind::Carry, true),
-            (body::mvv, Kind::Pure, false),
-            (body::mvx, Kind::Pure, true),
-            (body::mvvm, Kind::Carry, false),
-            (body::mvxm, Kind::Carry, true),
-            (fixed_point::vv, Kind::Effects, false),
-            (fixed_point::vx, Kind::Effects, true),
-        ];
-        match forms.into_iter().find(|(form, ..)| run(*form)) {
+        let kind = match self.form {
+            Form::Reduce if !self.masked && keeps_tail && sources.is_multiple_of(16) => {
+                return Quick::Reduce;
+            }
+            Form::Map | Form::Test => Kind::Pure,
+            Form::Carry | Form::TestCarry => Kind::Carry,
+            Form::FixedPoint => Kind::Effects,
+            Form::Float | Form::FloatTest | Form::Reduce | Form::Own(_) => return Quick::No,
+        };
+        match self.shape.vd {
             _ if !self.small => Quick::No,
-            Some((_, kind, scalar)) if self.shape.vd == Eew::Mask && !self.masked => {
-                Quick::Test(kind, scalar)
-            }
-            Some((_, kind, scalar))
-                if self.shape.vd != Eew::Mask && !(self.masked && kind == Kind::Effects) =>
-            {
-                Quick::Word(kind, scalar)
-            }
-            _ => Quick::No,
+            Eew::Mask if !self.masked => Quick::Test(kind, scalar),
+            Eew::Mask => Quick::No,
+            _ if self.masked && kind == Kind::Effects => Quick::No,
+            _ => Quick::Word(kind, scalar),
         }
     }
 }

@@ -8,13 +8,13 @@ use super::float::{by_float, finish_float, rounding_mode};
 use super::integer::{Vadd, Vand, Vmax, Vmaxu, Vmin, Vminu, Vor, Vsext, Vxor, Vzext};
 use super::kernels::Pass;
 use super::lanes::{Block, Lanes, PART_A, Step, Work};
-use super::legality::{Eew, Float as FloatOperands, Shape};
 use super::policy::Policy;
-use super::{Entry, Row, VInst, VectorState};
+use super::{Form, Row, VInst, VectorState, rows};
 use crate::Hart;
 use crate::fp::{self, Flags, Float, RoundingMode};
 use crate::trap::Exec;
-use rvv_isa::{Op, Sew};
+use rvv_isa::Sew;
+use rvv_isa::chapter::VectorReduction;
 use std::marker::PhantomData;
 
 /// Reductions start from element 0 only.
@@ -212,10 +212,8 @@ fn vfwredsum<S: Float<Bits: Element>, D: Float<Bits: Element>>(hart: &mut Hart, 
 }
 
 /// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
-    let single = Shape::new(Eew::Element0, Eew::Sew, Eew::Element0);
-    let wide = Shape::new(Eew::WideElement0, Eew::Sew, Eew::WideElement0);
-    macro_rules! reduce {
+pub(super) fn row(op: VectorReduction, sew: Sew) -> Row {
+    macro_rules! fold {
         ($o:ty) => {{
             macro_rules! by {
                 ($t:ty) => {
@@ -228,10 +226,11 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
                 Sew::E32 => by!(u32),
                 Sew::E64 => by!(u64),
             };
-            Row::new(single, reduce, Some(work))
+            Row::new(Form::Reduce, Some(work))
         }};
     }
-    macro_rules! widening {
+    /// The sum of the elements, each widened by `$x` first.
+    macro_rules! widening_sum {
         ($x:ty) => {{
             let work = match sew {
                 Sew::E8 => Some(const { &folding::<Vadd, $x, u8, u16>(0) }),
@@ -239,32 +238,23 @@ pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
                 Sew::E32 => Some(const { &folding::<Vadd, $x, u32, u64>(0) }),
                 Sew::E64 => None,
             };
-            Row::new(wide, reduce, work)
+            Row::new(Form::Reduce, work)
         }};
     }
-    macro_rules! float {
-        ($kernel:ident) => {
-            Entry { shape: single.float(FloatOperands::Sew), run: by_float!(all sew, $kernel::<F>) }.into()
-        };
+    rows! { op;
+        vredsum.vs => fold!(Vadd);
+        vredmaxu.vs => fold!(Vmaxu);
+        vredmax.vs => fold!(Vmax);
+        vredminu.vs => fold!(Vminu);
+        vredmin.vs => fold!(Vmin);
+        vredand.vs => fold!(Vand);
+        vredor.vs => fold!(Vor);
+        vredxor.vs => fold!(Vxor);
+        vwredsumu.vs => widening_sum!(Vzext);
+        vwredsum.vs => widening_sum!(Vsext);
+        vfredosum.vs, vfredusum.vs => Row::own(by_float!(all sew, vfredsum::<F>));
+        vfredmin.vs => Row::own(by_float!(all sew, vfredmin::<F>));
+        vfredmax.vs => Row::own(by_float!(all sew, vfredmax::<F>));
+        vfwredosum.vs, vfwredusum.vs => Row::own(by_float!(narrow sew, vfwredsum::<F, G>));
     }
-    Some(match op {
-        Op::VredsumVs => reduce!(Vadd),
-        Op::VredmaxuVs => reduce!(Vmaxu),
-        Op::VredmaxVs => reduce!(Vmax),
-        Op::VredminuVs => reduce!(Vminu),
-        Op::VredminVs => reduce!(Vmin),
-        Op::VredandVs => reduce!(Vand),
-        Op::VredorVs => reduce!(Vor),
-        Op::VredxorVs => reduce!(Vxor),
-        Op::VwredsumuVs => widening!(Vzext),
-        Op::VwredsumVs => widening!(Vsext),
-        Op::VfredosumVs | Op::VfredusumVs => float!(vfredsum),
-        Op::VfredminVs => float!(vfredmin),
-        Op::VfredmaxVs => float!(vfredmax),
-        Op::VfwredosumVs | Op::VfwredusumVs => {
-            let shape = wide.float(FloatOperands::Both);
-            Entry { shape, run: by_float!(narrow sew, vfwredsum::<F, G>) }.into()
-        }
-        _ => return None,
-    })
 }

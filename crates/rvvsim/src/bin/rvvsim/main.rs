@@ -19,12 +19,12 @@ use rvvsim::elf::Image;
 use rvvsim::hart::Environment;
 use rvvsim::linux::{Grant, ProcessOptions};
 use rvvsim::privileged::Input;
-use rvvsim::vector::egs_max;
 use rvvsim::{Config, Machine, Outcome};
 use signature::Signature;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::num::NonZeroU32;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -309,7 +309,7 @@ impl Job {
         }
         if machine.hart.v.vl_rounded {
             let config = &machine.hart.config;
-            let n = config.vl_multiple.map_or_else(|| egs_max(&config.isa), |n| n.get().into());
+            let n = config.vl_multiple.map_or_else(|| config.isa.largest_group().into(), NonZeroU32::get);
             say::note(&format!(
                 "rvvsim: --vl {} was bound to multiples of {n} (norm:egs_vl_avl); --vl-multiple 1 is \
                  the whole freedom, for programs without element-group instructions\n",

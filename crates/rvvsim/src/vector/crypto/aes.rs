@@ -1,11 +1,9 @@
 //! Zvkned: AES rounds and key schedule (FIPS 197).
 
-use super::super::legality::{Eew, Shape};
-use super::super::{Entry, VInst};
-use super::{E32, groups, rounds, rounds_by_scalar, run_groups};
+use super::{Row, VInst, rows, run_groups};
 use crate::Hart;
 use crate::trap::Exec;
-use rvv_isa::Op;
+use rvv_isa::chapter::VectorAes;
 
 /// The product in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1 (FIPS 197, section 4.2).
 const fn gf_mul(mut a: u8, b: u8) -> u8 {
@@ -196,26 +194,19 @@ fn vaeskf2(hart: &mut Hart, vi: &VInst) -> Exec {
     })
 }
 
-const SEW_RULE: &str = "norm:veccrypto_sew_rsv: SEW is any value other than 32";
-const OVERLAP_RULE: &str = "norm:veccrypto_vsins_vdvs2overlap: vd overlaps the scalar element group in vs2";
-
 /// The rows of the extension.
-pub fn entry(op: Op) -> Option<Entry> {
-    let vv = rounds(SEW_RULE);
-    let vs = rounds_by_scalar(SEW_RULE, OVERLAP_RULE);
-    let key: Shape = groups(Eew::Sew, Eew::Sew, Eew::Absent, 128).only_sew(E32, SEW_RULE);
-    Some(match op {
-        Op::VaesdfVv => Entry { shape: vv, run: vaes_vv::<DecryptFinal> },
-        Op::VaesdfVs => Entry { shape: vs, run: vaes_vs::<DecryptFinal> },
-        Op::VaesdmVv => Entry { shape: vv, run: vaes_vv::<DecryptMiddle> },
-        Op::VaesdmVs => Entry { shape: vs, run: vaes_vs::<DecryptMiddle> },
-        Op::VaesefVv => Entry { shape: vv, run: vaes_vv::<EncryptFinal> },
-        Op::VaesefVs => Entry { shape: vs, run: vaes_vs::<EncryptFinal> },
-        Op::VaesemVv => Entry { shape: vv, run: vaes_vv::<EncryptMiddle> },
-        Op::VaesemVs => Entry { shape: vs, run: vaes_vs::<EncryptMiddle> },
-        Op::VaeszVs => Entry { shape: vs, run: vaes_vs::<Zero> },
-        Op::Vaeskf1Vi => Entry { shape: key, run: vaeskf1 },
-        Op::Vaeskf2Vi => Entry { shape: key.reads_vd(), run: vaeskf2 },
-        _ => return None,
+pub(in crate::vector) fn row(op: VectorAes) -> Row {
+    Row::own(rows! { op;
+        vaesdf.vv => vaes_vv::<DecryptFinal>;
+        vaesdf.vs => vaes_vs::<DecryptFinal>;
+        vaesdm.vv => vaes_vv::<DecryptMiddle>;
+        vaesdm.vs => vaes_vs::<DecryptMiddle>;
+        vaesef.vv => vaes_vv::<EncryptFinal>;
+        vaesef.vs => vaes_vs::<EncryptFinal>;
+        vaesem.vv => vaes_vv::<EncryptMiddle>;
+        vaesem.vs => vaes_vs::<EncryptMiddle>;
+        vaesz.vs => vaes_vs::<Zero>;
+        vaeskf1.vi => vaeskf1;
+        vaeskf2.vi => vaeskf2;
     })
 }

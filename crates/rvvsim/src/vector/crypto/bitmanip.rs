@@ -1,12 +1,11 @@
 //! Zvbb and Zvbc: bit manipulation and carry-less multiplication of elements.
 
-use super::super::body::{vv, vx};
 use super::super::element::{ops, work_by_sew};
 use super::super::kernels::{Map1, Map2};
 use super::super::lanes::Work;
-use super::super::legality::Shape;
-use super::super::{Row, Run};
-use rvv_isa::{Op, Sew};
+use super::super::{Form, Row, rows};
+use rvv_isa::Sew;
+use rvv_isa::chapter::VectorBitManip;
 
 ops! { all:
     /// norm:vandn_op
@@ -43,35 +42,26 @@ fn carryless_product(a: u64, b: u64) -> u128 {
 }
 
 /// The rows of the extensions.
-pub fn entry(op: Op, sew: Sew) -> Option<Row> {
-    macro_rules! v { ($o:ty) => { Row::new(Shape::VX, vv, work_by_sew!(all sew, Map1<$o, U, U>)) }; }
-    macro_rules! vv { ($o:ty) => { Row::new(Shape::VV, vv, work_by_sew!(all sew, Map2<$o, U, U, U>)) }; }
-    macro_rules! vx { ($o:ty) => { Row::new(Shape::VX, vx, work_by_sew!(all sew, Map2<$o, U, U, U>)) }; }
-    let e64_only =
-        |shape: Shape, run: Run, work, rule| Row::new(shape.only_sew(1 << 3, rule), run, Some(work));
-    let (low, high) =
-        const { (&Work::of::<Map2<Vclmul, u64, u64, u64>>(), &Work::of::<Map2<Vclmulh, u64, u64, u64>>()) };
-    let clmul = "norm:vclmul_sewn64_rsv: SEW is any value other than 64";
-    let clmulh = "norm:vclmulh_sewn64_rsv: SEW is any value other than 64";
-    Some(match op {
-        Op::VandnVv => vv!(Vandn),
-        Op::VandnVx => vx!(Vandn),
-        Op::VbrevV => v!(Vbrev),
-        Op::Vbrev8V => v!(Vbrev8),
-        Op::Vrev8V => v!(Vrev8),
-        Op::VclzV => v!(Vclz),
-        Op::VctzV => v!(Vctz),
-        Op::VcpopV => v!(Vcpop),
-        Op::VrolVv => vv!(Vrol),
-        Op::VrolVx => vx!(Vrol),
-        Op::VrorVv => vv!(Vror),
-        Op::VrorVx | Op::VrorVi => vx!(Vror),
-        Op::VwsllVv => Row::new(Shape::WVV, vv, work_by_sew!(narrow sew, Map2<Vwsll, U, U, W>)),
-        Op::VwsllVx | Op::VwsllVi => Row::new(Shape::WVX, vx, work_by_sew!(narrow sew, Map2<Vwsll, U, U, W>)),
-        Op::VclmulVv => e64_only(Shape::VV, vv, low, clmul),
-        Op::VclmulVx => e64_only(Shape::VX, vx, low, clmul),
-        Op::VclmulhVv => e64_only(Shape::VV, vv, high, clmulh),
-        Op::VclmulhVx => e64_only(Shape::VX, vx, high, clmulh),
-        _ => return None,
-    })
+pub(in crate::vector) fn row(op: VectorBitManip, sew: Sew) -> Row {
+    macro_rules! unary { ($o:ty) => { Row::new(Form::Map, work_by_sew!(all sew, Map1<$o, U, U>)) }; }
+    macro_rules! map { ($o:ty) => { Row::new(Form::Map, work_by_sew!(all sew, Map2<$o, U, U, U>)) }; }
+    macro_rules! e64 {
+        ($o:ty) => {
+            Row::new(Form::Map, Some(const { &Work::of::<Map2<$o, u64, u64, u64>>() }))
+        };
+    }
+    rows! { op;
+        vandn.vv, vandn.vx => map!(Vandn);
+        vbrev.v => unary!(Vbrev);
+        vbrev8.v => unary!(Vbrev8);
+        vrev8.v => unary!(Vrev8);
+        vclz.v => unary!(Vclz);
+        vctz.v => unary!(Vctz);
+        vcpop.v => unary!(Vcpop);
+        vrol.vv, vrol.vx => map!(Vrol);
+        vror.vv, vror.vx, vror.vi => map!(Vror);
+        vwsll.vv, vwsll.vx, vwsll.vi => Row::new(Form::Map, work_by_sew!(narrow sew, Map2<Vwsll, U, U, W>));
+        vclmul.vv, vclmul.vx => e64!(Vclmul);
+        vclmulh.vv, vclmulh.vx => e64!(Vclmulh);
+    }
 }

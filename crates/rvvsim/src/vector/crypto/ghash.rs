@@ -1,11 +1,9 @@
 //! Zvkg: multiplication in GHASH's field (NIST SP 800-38D).
 
-use super::super::legality::Eew;
-use super::super::{Entry, VInst};
-use super::{E32, groups, run_groups};
+use super::{Row, VInst, rows, run_groups};
 use crate::Hart;
 use crate::trap::Exec;
-use rvv_isa::Op;
+use rvv_isa::chapter::VectorGhash;
 
 /// An element group as a polynomial, its bits in the usual order: GCM has them reversed in each byte.
 fn polynomial(group: [u32; 4]) -> u128 {
@@ -40,20 +38,9 @@ fn vgmul(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 /// The rows of the extension.
-pub fn entry(op: Op) -> Option<Entry> {
-    Some(match op {
-        Op::VghshVv => Entry {
-            shape: groups(Eew::Sew, Eew::Sew, Eew::Sew, 128)
-                .reads_vd()
-                .only_sew(E32, "norm:vghsh-vv_sewn32_rsv: SEW is any value other than 32"),
-            run: vghsh,
-        },
-        Op::VgmulVv => Entry {
-            shape: groups(Eew::Sew, Eew::Sew, Eew::Absent, 128)
-                .reads_vd()
-                .only_sew(E32, "norm:vgmul-vv_sewn32_rsv: SEW is any value other than 32"),
-            run: vgmul,
-        },
-        _ => return None,
+pub(in crate::vector) fn row(op: VectorGhash) -> Row {
+    Row::own(rows! { op;
+        vghsh.vv => vghsh;
+        vgmul.vv => vgmul;
     })
 }

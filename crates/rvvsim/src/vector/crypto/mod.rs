@@ -1,52 +1,17 @@
 //! Vector bit manipulation and cryptography (manual, Zvbb, Zvbc and chapter "Vector Cryptography Extensions").
 
-mod aes;
-mod bitmanip;
-mod ghash;
-mod sha2;
-mod sm3;
-mod sm4;
+pub(super) mod aes;
+pub(super) mod bitmanip;
+pub(super) mod ghash;
+pub(super) mod sha2;
+pub(super) mod sm3;
+pub(super) mod sm4;
 
 use super::body::{begin, end, read_lanes, vl, write_lanes};
 use super::element::Element;
-use super::legality::{Eew, Shape};
-use super::{Row, VInst};
+use super::{Row, VInst, rows};
 use crate::Hart;
 use crate::trap::Exec;
-use rvv_isa::{Op, Sew};
-
-/// The rows of the chapter.
-pub(super) fn entry(op: Op, sew: Sew) -> Option<Row> {
-    bitmanip::entry(op, sew).or_else(|| {
-        aes::entry(op)
-            .or_else(|| sha2::entry(op, sew))
-            .or_else(|| ghash::entry(op))
-            .or_else(|| sm3::entry(op))
-            .or_else(|| sm4::entry(op))
-            .map(Row::from)
-    })
-}
-
-/// The shape of instructions on element groups of `egw` bits.
-const fn groups(vd: Eew, vs2: Eew, vs1: Eew, egw: u32) -> Shape {
-    Shape { egw, ..Shape::new(vd, vs2, vs1) }
-}
-
-/// The element width 32, as [`Shape::only_sew`] takes it.
-const E32: u8 = 1 << 2;
-
-/// `vd` and a round key `vs2` for each element group.
-const fn rounds(rule: &'static str) -> Shape {
-    groups(Eew::Sew, Eew::Sew, Eew::Absent, 128).reads_vd().only_sew(E32, rule)
-}
-
-/// `vd` and one round key `vs2`, a scalar element group, for all.
-const fn rounds_by_scalar(sew_rule: &'static str, overlap_rule: &'static str) -> Shape {
-    groups(Eew::Sew, Eew::ElementGroup0, Eew::Absent, 128)
-        .reads_vd()
-        .only_sew(E32, sew_rule)
-        .apart_vs2(overlap_rule)
-}
 
 /// The operands of one step, an element group each.
 struct Operands<T, const EGS: usize> {

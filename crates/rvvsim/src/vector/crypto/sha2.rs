@@ -1,12 +1,11 @@
 //! Zvknha and Zvknhb: SHA-256 and SHA-512 (FIPS 180-4). SEW tells which.
 
 use super::super::element::Element;
-use super::super::legality::Eew;
-use super::super::{Entry, Run, VInst};
-use super::{groups, run_groups};
+use super::{Row, VInst, rows, run_groups};
 use crate::Hart;
 use crate::trap::Exec;
-use rvv_isa::{Op, Sew};
+use rvv_isa::Sew;
+use rvv_isa::chapter::VectorSha2;
 
 /// A word of SHA-256 or SHA-512, and the functions that differ (FIPS 180-4, sections 4.1.2 and 4.1.3).
 trait Word: Element {
@@ -94,27 +93,12 @@ fn vsha2ms<T: Word>(hart: &mut Hart, vi: &VInst) -> Exec {
     })
 }
 
-/// The rows of the extensions. That SEW=64 needs Zvknhb is checked with the other rules of configuration.
-pub fn entry(op: Op, sew: Sew) -> Option<Entry> {
-    let (run32, run64, sew_rule, overlap_rule): (Run, Run, _, _) = match op {
-        Op::Vsha2chVv | Op::Vsha2clVv => (
-            if op == Op::Vsha2chVv { vsha2ch::<u32> } else { vsha2cl::<u32> },
-            if op == Op::Vsha2chVv { vsha2ch::<u64> } else { vsha2cl::<u64> },
-            "norm:vsha2chl-vv_Zvknhb_sewn32or64_rsv: SEW is any value other than 32 or 64",
-            "norm:vsha2chl-vv_vdoverlapvs1vs2_rsv: vd overlaps vs1 or vs2",
-        ),
-        Op::Vsha2msVv => (
-            vsha2ms::<u32>,
-            vsha2ms::<u64>,
-            "norm:vsha2ms-vv_Zvknhb_sewn32or64_rsv: SEW is any value other than 32 or 64",
-            "norm:vsha2ms-vv_vdoverlapvs1vs2_rsv: vd overlaps vs1 or vs2",
-        ),
-        _ => return None,
-    };
-    let shape = groups(Eew::Sew, Eew::Sew, Eew::Sew, 4 * sew.bits())
-        .reads_vd()
-        .only_sew(0b1100, sew_rule)
-        .apart_vs1(overlap_rule)
-        .apart_vs2(overlap_rule);
-    Some(Entry { shape, run: if sew == Sew::E64 { run64 } else { run32 } })
+/// The rows of the extensions. The table says that SEW is 32 or 64, and that 64 needs Zvknhb.
+pub(in crate::vector) fn row(op: VectorSha2, sew: Sew) -> Row {
+    let long = sew == Sew::E64;
+    Row::own(rows! { op;
+        vsha2ch.vv => if long { vsha2ch::<u64> } else { vsha2ch::<u32> };
+        vsha2cl.vv => if long { vsha2cl::<u64> } else { vsha2cl::<u32> };
+        vsha2ms.vv => if long { vsha2ms::<u64> } else { vsha2ms::<u32> };
+    })
 }

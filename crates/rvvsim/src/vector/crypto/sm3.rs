@@ -1,11 +1,9 @@
 //! Zvksh: the SM3 hash (GB/T 32905-2016). Words are big-endian in registers.
 
-use super::super::legality::Eew;
-use super::super::{Entry, VInst};
-use super::{E32, groups, run_groups};
+use super::{Row, VInst, rows, run_groups};
 use crate::Hart;
 use crate::trap::Exec;
-use rvv_isa::Op;
+use rvv_isa::chapter::VectorSm3;
 
 fn p0(x: u32) -> u32 {
     x ^ x.rotate_left(9) ^ x.rotate_left(17)
@@ -54,21 +52,9 @@ fn vsm3c(hart: &mut Hart, vi: &VInst) -> Exec {
 }
 
 /// The rows of the extension.
-pub fn entry(op: Op) -> Option<Entry> {
-    Some(match op {
-        Op::Vsm3meVv => Entry {
-            shape: groups(Eew::Sew, Eew::Sew, Eew::Sew, 256)
-                .only_sew(E32, "norm:vsm3me-vv_sewn32_rsv: SEW is any value other than 32")
-                .apart_vs2("norm:vsm3me-vv_vdoverlapvs2_rsv: vd overlaps vs2"),
-            run: vsm3me,
-        },
-        Op::Vsm3cVi => Entry {
-            shape: groups(Eew::Sew, Eew::Sew, Eew::Absent, 256)
-                .reads_vd()
-                .only_sew(E32, "norm:vsm3c-vi_sewn32_rsv: SEW is any value other than 32")
-                .apart_vs2("norm:vsm3c-vi_vdoverlapvs2_rsv: vd overlaps vs2"),
-            run: vsm3c,
-        },
-        _ => return None,
+pub(in crate::vector) fn row(op: VectorSm3) -> Row {
+    Row::own(rows! { op;
+        vsm3me.vv => vsm3me;
+        vsm3c.vi => vsm3c;
     })
 }

@@ -1,11 +1,9 @@
 //! Zvksed: the SM4 block cipher (GB/T 32907-2016).
 
-use super::super::legality::Eew;
-use super::super::{Entry, VInst};
-use super::{E32, groups, rounds, rounds_by_scalar, run_groups};
+use super::{Row, VInst, rows, run_groups};
 use crate::Hart;
 use crate::trap::Exec;
-use rvv_isa::Op;
+use rvv_isa::chapter::VectorSm4;
 
 /// The S-box of the standard.
 #[rustfmt::skip]
@@ -70,24 +68,11 @@ fn vsm4r_vs(hart: &mut Hart, vi: &VInst) -> Exec {
     run_groups(hart, vi, true, |o| round(o.vd, o.vs2))
 }
 
-const ROUND_SEW: &str = "norm:vsm4r_sewn32_rsv: SEW is any value other than 32";
-
 /// The rows of the extension.
-pub fn entry(op: Op) -> Option<Entry> {
-    Some(match op {
-        Op::Vsm4kVi => Entry {
-            shape: groups(Eew::Sew, Eew::Sew, Eew::Absent, 128)
-                .only_sew(E32, "norm:vsm4k-vi_sewn32_rsv: SEW is any value other than 32"),
-            run: vsm4k,
-        },
-        Op::Vsm4rVv => Entry { shape: rounds(ROUND_SEW), run: vsm4r_vv },
-        Op::Vsm4rVs => Entry {
-            shape: rounds_by_scalar(
-                ROUND_SEW,
-                "norm:vsm4r-vs_vdoverlapvs2_rsv: vd overlaps the scalar element group in vs2",
-            ),
-            run: vsm4r_vs,
-        },
-        _ => return None,
+pub(in crate::vector) fn row(op: VectorSm4) -> Row {
+    Row::own(rows! { op;
+        vsm4k.vi => vsm4k;
+        vsm4r.vv => vsm4r_vv;
+        vsm4r.vs => vsm4r_vs;
     })
 }

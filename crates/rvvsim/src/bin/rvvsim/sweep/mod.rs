@@ -12,7 +12,6 @@ use regex::bytes::Regex;
 use rvvsim::Config;
 use rvvsim::elf::Image;
 use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
-use rvvsim::vector::egs_max;
 use seen::{Group, OUTPUT_LIMIT, Remarks, Seen};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
@@ -179,7 +178,7 @@ impl Sweep {
         let (sweep, name, time) = (self, subject.name, start.elapsed());
         let limit = subject.config.max_insns.is_none().then_some(limit);
         let multiple = given.map_or(group.size, NonZeroU32::get);
-        let usual_multiple = given.map_or_else(|| egs_max(&subject.config.isa) as u32, NonZeroU32::get);
+        let usual_multiple = given.map_or_else(|| subject.config.isa.largest_group().into(), NonZeroU32::get);
         Ok(Result {
             sweep,
             name,

@@ -7,7 +7,6 @@ use rvvsim::elf::Image;
 use rvvsim::hart::Environment;
 use rvvsim::linux::ProcessOptions;
 use rvvsim::machine::LoadError;
-use rvvsim::vector::element_group;
 use rvvsim::{Config, Machine, Outcome};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -80,7 +79,7 @@ pub fn run(
     let met = Rc::clone(&group);
     machine.engine.observe(move |_, insts| {
         for (_, inst) in insts {
-            let size = element_group(inst.op) as u32;
+            let size = u32::from(inst.op.shape().group);
             if size > met.get().size {
                 met.set(Group { size, of: inst.op.name() });
             }
