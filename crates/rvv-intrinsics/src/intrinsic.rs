@@ -2,7 +2,7 @@
 
 use crate::expand::elem;
 use crate::{Elem, Sem, Type};
-use rvv_isa::{Ext, Op};
+use rvv_isa::{Ext, Op, Shape};
 use std::ops::RangeInclusive;
 
 /// Which of the official lists it stands in.
@@ -203,6 +203,11 @@ impl Intrinsic {
     /// The parameter with this role.
     pub fn param(&self, role: Role) -> Option<&Param> {
         self.params.iter().find(|p| p.role == role)
+    }
+
+    /// What the table says of the operands of its instruction; [`Shape::NONE`] if it is none.
+    pub fn shape(&self) -> &'static Shape {
+        self.instruction.map_or(&Shape::NONE, Op::shape)
     }
 
     /// Has a mask operand.

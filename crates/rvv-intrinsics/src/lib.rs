@@ -7,7 +7,7 @@ mod expr;
 mod intrinsic;
 mod plan;
 mod prototype;
-mod sem;
+pub mod sem;
 mod table;
 mod types;
 

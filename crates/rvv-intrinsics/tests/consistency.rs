@@ -198,3 +198,15 @@ fn each_has_its_place_and_its_own_name() {
     }
     assert!(by_name("__riscv_vadd").is_none());
 }
+
+/// What a meaning says of itself, by what the instruction table says of the instructions that have it.
+#[test]
+fn meanings_have_the_shape_of_their_instructions() {
+    for i in all().iter().filter(|i| i.instruction.is_some()) {
+        let shape = i.shape();
+        assert_eq!(i.sem.group_size().unwrap_or(1), shape.group, "{}", i.name);
+        assert_eq!(i.sem.is_reduction(), shape.is_reduction(), "{}", i.name);
+        assert_eq!(i.sem.accesses_memory(), shape.memory.is_some(), "{}", i.name);
+        assert_eq!(i.sem.is_store(), shape.is_store(), "{}", i.name);
+    }
+}

@@ -6,6 +6,7 @@ use crate::eval::{Frame, Machine};
 use crate::invert::invert;
 use crate::value::{Value, field_bytes, undefined};
 use crate::{crypto, mask, memory, permute, reduction, utility};
+use rvv_intrinsics::sem::{Chapter, Config};
 use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType};
 use rvv_ir::{Arg, Call, Expr};
 
@@ -309,7 +310,7 @@ fn eval_expr(frame: &Frame, expr: &Expr) -> Option<u64> {
 fn ratio(intrinsic: &Intrinsic) -> Option<u32> {
     let of = |ty: Type| ty.vector().map(VecType::ratio).or(ty.mask());
     let param = |role| intrinsic.param(role).and_then(|p| of(p.ty));
-    if reduction::is_reduction(intrinsic.sem) {
+    if intrinsic.sem.is_reduction() {
         return param(Role::Vs2);
     }
     of(intrinsic.ret).or_else(|| param(Role::Data)).or_else(|| param(Role::Vs2))
@@ -359,28 +360,30 @@ impl<'p> Machine<'p> {
             cx.vxrm = Vxrm::from_encoding(cx.constant(Role::Vxrm)).ok_or("no such vxrm")?;
         }
         let sem = intrinsic.sem;
-        let mut result = if memory::is_memory(sem) {
-            memory::access(self, frame, &cx)?
-        } else if sem == Sem::Setvl {
-            let avl = cx.scalar(Role::Avl).flatten().ok_or("the avl of vsetvl is undefined")?;
-            let vlmax = u64::from(setvl_type(intrinsic)?.vlmax(self.options.vlen));
-            Some(Value::Scalar(Some(self.options.vl.vl(avl, vlmax))))
-        } else if sem == Sem::Setvlmax {
-            Some(Value::Scalar(Some(setvl_type(intrinsic)?.vlmax(self.options.vlen).into())))
-        } else if arith::is_elementwise(sem) {
-            Some(cx.elementwise()?)
-        } else if reduction::is_reduction(sem) {
-            Some(reduction::reduce(&cx)?)
-        } else if let Some(value) = mask::evaluate(&cx)? {
-            Some(value)
-        } else if let Some(value) = permute::evaluate(&cx)? {
-            Some(value)
-        } else if let Some(value) = utility::evaluate(&cx)? {
-            Some(value)
-        } else if let Some(value) = crypto::evaluate(&cx)? {
-            Some(value)
-        } else {
-            return Err(format!("`{}` is not known to the evaluator", intrinsic.name));
+        let mut result = match sem.chapter() {
+            Chapter::Memory(sem) => memory::access(self, frame, &cx, sem)?,
+            // vsetvli vsetivli vsetvl
+            Chapter::Config(Config::Setvl) => {
+                let avl = cx.scalar(Role::Avl).flatten().ok_or("the avl of vsetvl is undefined")?;
+                let vlmax = u64::from(setvl_type(intrinsic)?.vlmax(self.options.vlen));
+                Some(Value::Scalar(Some(self.options.vl.vl(avl, vlmax))))
+            }
+            Chapter::Config(Config::Setvlmax) => {
+                Some(Value::Scalar(Some(setvl_type(intrinsic)?.vlmax(self.options.vlen).into())))
+            }
+            Chapter::Integer(_)
+            | Chapter::Compare(_)
+            | Chapter::FixedPoint(_)
+            | Chapter::Float(_)
+            | Chapter::Convert(_)
+            | Chapter::BitManip(_) => Some(cx.elementwise()?),
+            Chapter::Reduction(_) => Some(reduction::reduce(&cx)?),
+            Chapter::Mask(sem) => Some(mask::evaluate(&cx, sem)?),
+            Chapter::Permute(sem) => Some(permute::evaluate(&cx, sem)?),
+            Chapter::Utility(sem) => Some(utility::evaluate(&cx, sem)?),
+            Chapter::Sha2(_) | Chapter::Group4(_) | Chapter::Group8(_) => {
+                Some(crypto::evaluate(&cx, sem.group_size().unwrap_or(1))?)
+            }
         };
         if let Some(value) = result.as_mut().filter(|_| inverts) {
             invert(&cx, value);

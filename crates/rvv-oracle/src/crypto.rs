@@ -4,16 +4,12 @@ use crate::arith;
 use crate::bits::Bits;
 use crate::call::Context;
 use crate::value::{Value, field_bytes};
-use rvv_intrinsics::{Elem, Role, Sem};
+use rvv_intrinsics::{Elem, Role};
+use rvv_isa::Eew;
 
-/// The result, if it is one of them.
-pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
-    let group = match cx.intrinsic.sem {
-        Sem::Ghsh | Sem::Gmul | Sem::Aesef | Sem::Aesem | Sem::Aesdf | Sem::Aesdm | Sem::Aesz => 4,
-        Sem::Aeskf1 | Sem::Aeskf2 | Sem::Sha2ch | Sem::Sha2cl | Sem::Sha2ms | Sem::Sm4k | Sem::Sm4r => 4,
-        Sem::Sm3c | Sem::Sm3me => 8,
-        _ => return Ok(None),
-    };
+/// The result of an operation on groups of `group` elements.
+pub fn evaluate(cx: &Context, group: u8) -> Result<Value, String> {
+    let group = usize::from(group);
     let ty = cx.ret()?;
     let vlmax = ty.vlmax(cx.vlen) as usize;
     let name = &cx.intrinsic.name;
@@ -30,7 +26,7 @@ pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
     }
     let size = ty.elem.bytes() as usize;
     // The scalar-element-group forms use group 0 of vs2 for all.
-    let scalar_group = cx.intrinsic.family.ends_with("_vs");
+    let scalar_group = cx.intrinsic.shape().vs2 == Eew::ElementGroup0;
     if scalar_group && cx.vector(Role::Vs2).is_some_and(|(_, t)| (t.vlmax(cx.vlen) as usize) < group) {
         return Err(format!(
             "`{name}` reads a group of {group} elements, which does not fit in vs2 at VLEN {}",
@@ -60,7 +56,7 @@ pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
             result.set((first + i) * size, size, values.as_ref().map(|v| v[i]));
         }
     }
-    Ok(Some(Value::Vector(result)))
+    Ok(Value::Vector(result))
 }
 
 fn compute(cx: &Context, elem: Elem, vd: &[u64], vs2: &[u64], vs1: &[u64]) -> Result<Vec<u64>, String> {

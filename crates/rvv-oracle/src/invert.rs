@@ -1,7 +1,6 @@
 //! A call that does something else than it should: what it writes, inverted. For asking whether it would be noticed.
 
 use crate::call::{Context, Part};
-use crate::reduction::is_reduction;
 use crate::value::Value;
 use rvv_intrinsics::{Role, Sem};
 
@@ -35,7 +34,7 @@ fn wrote(cx: &Context, i: usize) -> bool {
     }
     match cx.intrinsic.sem {
         Sem::MvElement0 => i == 0 && cx.vl > 0,
-        sem if is_reduction(sem) => i == 0 && cx.vl > 0,
+        sem if sem.is_reduction() => i == 0 && cx.vl > 0,
         Sem::Compress => {
             let ones = |m: &crate::bits::Bits| (0..cx.vl).filter(|&k| m.bit(k) == Some(true)).count();
             i < cx.mask(Role::Vs1).map_or(0, ones)

@@ -11,6 +11,8 @@ mod eval;
 mod invert;
 mod mask;
 mod memory;
+#[cfg(test)]
+mod mnemonics;
 mod permute;
 mod reduction;
 mod utility;

@@ -2,41 +2,58 @@
 
 use crate::call::{Context, Part};
 use crate::value::Value;
-use rvv_intrinsics::{Role, Sem};
+use rvv_intrinsics::Role;
+use rvv_intrinsics::sem::Mask;
 
-/// The result, if it is a mask operation.
-pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
-    let logical: fn(bool, bool) -> bool = match cx.intrinsic.sem {
-        Sem::Mand => |a, b| a & b,
-        Sem::Mandn => |a, b| a & !b,
-        Sem::Mnand => |a, b| !(a & b),
-        Sem::Mor => |a, b| a | b,
-        Sem::Morn => |a, b| a | !b,
-        Sem::Mnor => |a, b| !(a | b),
-        Sem::Mxor => |a, b| a ^ b,
-        Sem::Mxnor => |a, b| !(a ^ b),
-        Sem::Mmv => |a, _| a,
-        Sem::Mnot => |a, _| !a,
-        Sem::Mclr => return cx.mask_bits(|_| Ok(Some(false))).map(Some),
-        Sem::Mset => return cx.mask_bits(|_| Ok(Some(true))).map(Some),
-        Sem::Mcpop => return count(cx).map(Some),
-        Sem::Mfirst => return first(cx).map(Some),
-        Sem::Msbf | Sem::Msif | Sem::Msof => return set_first(cx).map(Some),
-        Sem::Iota => return iota(cx).map(Some),
-        Sem::Id => {
+/// The result of a mask operation.
+pub fn evaluate(cx: &Context, sem: Mask) -> Result<Value, String> {
+    let logical: fn(bool, bool) -> bool = match sem {
+        // vmand.mm
+        Mask::Mand => |a, b| a & b,
+        // vmandn.mm
+        Mask::Mandn => |a, b| a & !b,
+        // vmnand.mm
+        Mask::Mnand => |a, b| !(a & b),
+        // vmor.mm
+        Mask::Mor => |a, b| a | b,
+        // vmorn.mm
+        Mask::Morn => |a, b| a | !b,
+        // vmnor.mm
+        Mask::Mnor => |a, b| !(a | b),
+        // vmxor.mm
+        Mask::Mxor => |a, b| a ^ b,
+        // vmxnor.mm
+        Mask::Mxnor => |a, b| !(a ^ b),
+        // vmand.mm
+        Mask::Mmv => |a, _| a,
+        // vmnand.mm
+        Mask::Mnot => |a, _| !a,
+        // vmxor.mm
+        Mask::Mclr => return cx.mask_bits(|_| Ok(Some(false))),
+        // vmxnor.mm
+        Mask::Mset => return cx.mask_bits(|_| Ok(Some(true))),
+        // vcpop.m
+        Mask::Mcpop => return count(cx),
+        // vfirst.m
+        Mask::Mfirst => return first(cx),
+        // vmsbf.m vmsif.m vmsof.m
+        Mask::Msbf | Mask::Msif | Mask::Msof => return set_first(cx, sem),
+        // viota.m
+        Mask::Iota => return iota(cx),
+        // vid.v
+        Mask::Id => {
             let ty = cx.ret()?;
             let size = ty.elem.bytes() as usize;
             let id = cx.elements(ty, |bits, i| {
                 bits.set(i * size, size, Some(i as u64));
                 Ok(())
             });
-            return id.map(Some);
+            return id;
         }
-        _ => return Ok(None),
     };
     let vs2 = cx.need_mask(Role::Vs2)?;
     let vs1 = cx.mask(Role::Vs1).unwrap_or(vs2);
-    cx.mask_bits(|i| Ok(vs2.bit(i).zip(vs1.bit(i)).map(|(a, b)| logical(a, b)))).map(Some)
+    cx.mask_bits(|i| Ok(vs2.bit(i).zip(vs1.bit(i)).map(|(a, b)| logical(a, b))))
 }
 
 /// The bits that count, in order: `None` is one whose value or activity is undefined.
@@ -70,7 +87,7 @@ fn first(cx: &Context) -> Result<Value, String> {
     Ok(Value::Scalar(Some(u64::MAX)))
 }
 
-fn set_first(cx: &Context) -> Result<Value, String> {
+fn set_first(cx: &Context, sem: Mask) -> Result<Value, String> {
     let vs2 = cx.need_mask(Role::Vs2)?;
     // Whether a set bit has been met among the active ones before this one.
     let mut met = Some(false);
@@ -91,17 +108,16 @@ fn set_first(cx: &Context) -> Result<Value, String> {
             (None, _) => None,
         };
     }
-    let sem = cx.intrinsic.sem;
     cx.mask_bits(|i| {
         let here = vs2.bit(i);
         Ok(match (met_at[i], sem) {
             (Some(true), _) => Some(false),
-            (Some(false), Sem::Msbf) => here.map(|b| !b),
-            (Some(false), Sem::Msif) => Some(true),
+            (Some(false), Mask::Msbf) => here.map(|b| !b),
+            (Some(false), Mask::Msif) => Some(true),
             (Some(false), _) => here,
             // Either way a set bit here is not before the first, and a clear one is not the first.
-            (None, Sem::Msbf) if here == Some(true) => Some(false),
-            (None, Sem::Msof) if here == Some(false) => Some(false),
+            (None, Mask::Msbf) if here == Some(true) => Some(false),
+            (None, Mask::Msof) if here == Some(false) => Some(false),
             (None, _) => None,
         })
     })

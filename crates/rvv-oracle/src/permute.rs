@@ -5,17 +5,20 @@ use crate::bits::Bits;
 use crate::call::Context;
 use crate::reduction::scalar_result;
 use crate::value::{Value, field_bytes};
-use rvv_intrinsics::{Role, Sem};
+use rvv_intrinsics::Role;
+use rvv_intrinsics::sem::Permute;
 
-/// The result, if it is a permutation.
-pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
-    let value = match cx.intrinsic.sem {
-        Sem::MvScalar => {
+/// The result of a permutation.
+pub fn evaluate(cx: &Context, sem: Permute) -> Result<Value, String> {
+    Ok(match sem {
+        // vfmv.f.s vmv.x.s
+        Permute::MvScalar => {
             // vmv_x_s and vfmv_f_s name their operand vs1 or vs2, and look at no vl.
             let (bits, ty) = cx.vector(Role::Vs2).or_else(|| cx.vector(Role::Vs1)).ok_or("no vector")?;
             Value::Scalar(bits.get(0, ty.elem.bytes() as usize))
         }
-        Sem::MvElement0 => {
+        // vfmv.s.f vmv.s.x
+        Permute::MvElement0 => {
             let size = cx.ret()?.elem.bytes() as usize;
             let mut result = scalar_result(cx)?;
             if cx.vl > 0 {
@@ -23,15 +26,19 @@ pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
             }
             Value::Vector(result)
         }
-        Sem::Slideup => slideup(cx)?,
-        Sem::Slidedown => slidedown(cx)?,
-        Sem::Slide1up => slide1(cx, true)?,
-        Sem::Slide1down => slide1(cx, false)?,
-        Sem::Gather => gather(cx)?,
-        Sem::Compress => compress(cx)?,
-        _ => return Ok(None),
-    };
-    Ok(Some(value))
+        // vslideup.vi vslideup.vx
+        Permute::Slideup => slideup(cx)?,
+        // vslidedown.vi vslidedown.vx
+        Permute::Slidedown => slidedown(cx)?,
+        // vfslide1up.vf vslide1up.vx
+        Permute::Slide1up => slide1(cx, true)?,
+        // vfslide1down.vf vslide1down.vx
+        Permute::Slide1down => slide1(cx, false)?,
+        // vrgather.vi vrgather.vv vrgather.vx vrgatherei16.vv
+        Permute::Gather => gather(cx)?,
+        // vcompress.vm
+        Permute::Compress => compress(cx)?,
+    })
 }
 
 /// Copies element `from` of `source` to element `i`.

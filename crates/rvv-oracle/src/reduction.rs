@@ -6,15 +6,6 @@ use crate::call::{Context, Part, element};
 use crate::value::Value;
 use rvv_intrinsics::{Role, Sem};
 
-/// Whether it is one.
-pub fn is_reduction(sem: Sem) -> bool {
-    use Sem::*;
-    matches!(
-        sem,
-        Redsum | Redand | Redor | Redxor | Redmin | Redmax | Fredmin | Fredmax | Fredosum | Fredusum
-    )
-}
-
 /// The result of a reduction. With vl = 0 nothing is written (manual, "Vector Reduction Operations":
 /// "If vl=0, no operation is performed and the destination register is not updated").
 pub fn reduce(cx: &Context) -> Result<Value, String> {

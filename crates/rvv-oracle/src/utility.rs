@@ -3,22 +3,23 @@
 use crate::bits::Bits;
 use crate::call::Context;
 use crate::value::{Value, field_bytes, undefined};
-use rvv_intrinsics::{Role, Sem, Type};
+use rvv_intrinsics::sem::Utility;
+use rvv_intrinsics::{Role, Type};
 
-/// The result, if it is one of them.
-pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
+/// The result of one of them.
+pub fn evaluate(cx: &Context, sem: Utility) -> Result<Value, String> {
     let ret = cx.intrinsic.ret;
-    let value = match cx.intrinsic.sem {
-        Sem::Undefined => undefined(ret, cx.vlen),
-        Sem::Reinterpret => reinterpret(cx)?,
-        Sem::LmulExt | Sem::LmulTrunc => {
+    Ok(match sem {
+        Utility::Undefined => undefined(ret, cx.vlen),
+        Utility::Reinterpret => reinterpret(cx)?,
+        Utility::LmulExt | Utility::LmulTrunc => {
             let (source, _) = cx.need_vector(Role::Source)?;
             let mut result = Bits::undefined(field_bytes(cx.ret()?, cx.vlen));
             let len = source.len().min(result.len());
             result.copy(0, source, 0, len);
             Value::Vector(result)
         }
-        Sem::Get => {
+        Utility::Get => {
             let (source, _) = cx.need_vector(Role::Source)?;
             let mut result = Bits::undefined(field_bytes(cx.ret()?, cx.vlen));
             let len = result.len();
@@ -26,7 +27,7 @@ pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
             result.copy(0, source, at, len);
             Value::Vector(result)
         }
-        Sem::Set => {
+        Utility::Set => {
             let mut result = cx.need_vector(Role::Source)?.0.clone();
             let (value, _) = cx.need_vector(Role::Value)?;
             let len = value.len();
@@ -34,7 +35,7 @@ pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
             result.copy(at, value, 0, len);
             Value::Vector(result)
         }
-        Sem::Create => {
+        Utility::Create => {
             let mut result = Bits::default();
             for part in 0..8 {
                 if let Some((bits, _)) = cx.vector(Role::Part(part)) {
@@ -44,9 +45,7 @@ pub fn evaluate(cx: &Context) -> Result<Option<Value>, String> {
             }
             Value::Vector(result)
         }
-        _ => return Ok(None),
-    };
-    Ok(Some(value))
+    })
 }
 
 /// A part must lie in the whole: the API's own undefined behaviour otherwise.

@@ -2,14 +2,20 @@
 
 use super::exact::{Exact, Format, Value};
 use super::{Args, Frm, Rounding, range, wrap};
-use rvv_intrinsics::{Elem, Sem};
+use rvv_intrinsics::Elem;
+use rvv_intrinsics::sem::Convert;
 
-pub(super) fn element(sem: Sem, ret: Elem, args: &Args) -> Option<u64> {
+pub(super) fn element(sem: Convert, ret: Elem, args: &Args) -> Option<u64> {
     let mode = match sem {
-        Sem::Fcvt => Rounding::Frm(args.frm),
-        Sem::FcvtRtz => Rounding::Frm(Frm::Rtz),
-        Sem::FcvtRod => Rounding::Odd,
-        _ => return None,
+        // vfcvt.f.x.v vfcvt.f.xu.v vfcvt.x.f.v vfcvt.xu.f.v vfncvt.f.f.w vfncvt.f.x.w vfncvt.f.xu.w
+        // vfncvt.x.f.w vfncvt.xu.f.w vfncvtbf16.f.f.w vfwcvt.f.f.v vfwcvt.f.x.v vfwcvt.f.xu.v vfwcvt.x.f.v
+        // vfwcvt.xu.f.v vfwcvtbf16.f.f.v
+        Convert::Fcvt => Rounding::Frm(args.frm),
+        // vfcvt.rtz.x.f.v vfcvt.rtz.xu.f.v vfncvt.rtz.x.f.w vfncvt.rtz.xu.f.w vfwcvt.rtz.x.f.v
+        // vfwcvt.rtz.xu.f.v
+        Convert::FcvtRtz => Rounding::Frm(Frm::Rtz),
+        // vfncvt.rod.f.f.w
+        Convert::FcvtRod => Rounding::Odd,
     };
     let value = match Format::of(args.vs2.elem) {
         Some(format) => format.unpack(args.vs2.bits),

@@ -2,7 +2,8 @@
 
 use super::integer::shift_amount;
 use super::{Args, Operand, Vxrm, saturate, wrap};
-use rvv_intrinsics::{Elem, Sem};
+use rvv_intrinsics::Elem;
+use rvv_intrinsics::sem::FixedPoint;
 
 /// roundoff_signed and roundoff_unsigned: "the rounded result is `(v >> d) + r`".
 fn roundoff(v: i128, d: u32, vxrm: Vxrm) -> i128 {
@@ -20,22 +21,30 @@ fn roundoff(v: i128, d: u32, vxrm: Vxrm) -> i128 {
     (v >> d) + r
 }
 
-pub(super) fn element(sem: Sem, ret: Elem, args: &Args) -> Option<u64> {
+pub(super) fn element(sem: FixedPoint, ret: Elem, args: &Args) -> Option<u64> {
     let vs2 = args.vs2;
     let op1: Operand = args.op1?;
     let (a, b) = (vs2.integer(), op1.integer());
     let shift = shift_amount(op1, vs2.elem.bits());
     Some(match sem {
-        Sem::Sadd => saturate(ret, a + b),
-        Sem::Ssub => saturate(ret, a - b),
+        // vsadd.vi vsadd.vv vsadd.vx vsaddu.vi vsaddu.vv vsaddu.vx
+        FixedPoint::Sadd => saturate(ret, a + b),
+        // vssub.vv vssub.vx vssubu.vv vssubu.vx
+        FixedPoint::Ssub => saturate(ret, a - b),
         // "For vasub and vasubu, overflow is ignored and the result wraps around."
-        Sem::Aadd => wrap(ret, roundoff(a + b, 1, args.vxrm)),
-        Sem::Asub => wrap(ret, roundoff(a - b, 1, args.vxrm)),
+        // vaadd.vv vaadd.vx vaaddu.vv vaaddu.vx
+        FixedPoint::Aadd => wrap(ret, roundoff(a + b, 1, args.vxrm)),
+        // vasub.vv vasub.vx vasubu.vv vasubu.vx
+        FixedPoint::Asub => wrap(ret, roundoff(a - b, 1, args.vxrm)),
         // The operands are signed: the product is at most 2^126.
-        Sem::Smul => saturate(ret, roundoff(vs2.signed() * op1.signed(), vs2.elem.bits() - 1, args.vxrm)),
-        Sem::Sshift => wrap(ret, roundoff(a, shift, args.vxrm)),
+        // vsmul.vv vsmul.vx
+        FixedPoint::Smul => {
+            saturate(ret, roundoff(vs2.signed() * op1.signed(), vs2.elem.bits() - 1, args.vxrm))
+        }
+        // vssra.vi vssra.vv vssra.vx vssrl.vi vssrl.vv vssrl.vx
+        FixedPoint::Sshift => wrap(ret, roundoff(a, shift, args.vxrm)),
         // "Rounding occurs around the least-significant bit of the destination and before saturation."
-        Sem::Clip => saturate(ret, roundoff(a, shift, args.vxrm)),
-        _ => return None,
+        // vnclip.wi vnclip.wv vnclip.wx vnclipu.wi vnclipu.wv vnclipu.wx
+        FixedPoint::Clip => saturate(ret, roundoff(a, shift, args.vxrm)),
     })
 }

@@ -2,66 +2,84 @@
 
 use super::exact::{Format, Value};
 use super::{Args, Operand, Rounding, estimate};
-use rvv_intrinsics::{Elem, Sem};
+use rvv_intrinsics::Elem;
+use rvv_intrinsics::sem::{Compare, Float};
 
 fn value(operand: Operand) -> Option<Value> {
     Some(Format::of(operand.elem)?.unpack(operand.bits))
 }
 
 /// Operands narrower than the result need no conversion: unpacked, they are the same numbers.
-pub(super) fn element(sem: Sem, ret: Elem, args: &Args) -> Option<u64> {
+pub(super) fn element(sem: Float, ret: Elem, args: &Args) -> Option<u64> {
     let frm = args.frm;
     let mode = Rounding::Frm(frm);
-    match sem {
-        Sem::Fclass => return Some(classify(Format::of(args.vs2.elem)?, args.vs2.bits)),
-        Sem::Frec7 => return Some(estimate::reciprocal(Format::of(ret)?, args.vs2.bits, mode)),
-        Sem::Frsqrt7 => return Some(estimate::reciprocal_root(Format::of(ret)?, args.vs2.bits)),
-        Sem::Fmin => return Some(minimum_number(Format::of(ret)?, args.vs2.bits, args.op1?.bits)),
-        Sem::Fmax => return Some(maximum_number(Format::of(ret)?, args.vs2.bits, args.op1?.bits)),
-        Sem::Fsgnj | Sem::Fsgnjn | Sem::Fsgnjx | Sem::Fneg | Sem::Fabs => {
-            return sign_injection(sem, ret, args);
-        }
-        _ => {}
-    }
-    let a = value(args.vs2)?;
+    let bits = args.vs2.bits;
+    // The result of vfclass is an integer; its operand is not.
+    let format = Format::of(if sem == Float::Fclass { args.vs2.elem } else { ret })?;
+    let a = || value(args.vs2);
     let b = || value(args.op1?);
     let acc = || value(args.acc?);
     let exact = match sem {
-        Sem::Fadd => a.add(b()?, frm),
-        Sem::Fsub => a.add(b()?.neg(), frm),
-        Sem::Frsub => b()?.add(a.neg(), frm),
-        Sem::Fmul => a.mul(b()?),
-        Sem::Fdiv => a.div(b()?),
-        Sem::Frdiv => b()?.div(a),
-        Sem::Fsqrt => a.sqrt(),
+        // vfadd.vf vfadd.vv vfwadd.vf vfwadd.vv vfwadd.wf vfwadd.wv
+        Float::Fadd => a()?.add(b()?, frm),
+        // vfsub.vf vfsub.vv vfwsub.vf vfwsub.vv vfwsub.wf vfwsub.wv
+        Float::Fsub => a()?.add(b()?.neg(), frm),
+        // vfrsub.vf
+        Float::Frsub => b()?.add(a()?.neg(), frm),
+        // vfmul.vf vfmul.vv vfwmul.vf vfwmul.vv
+        Float::Fmul => a()?.mul(b()?),
+        // vfdiv.vf vfdiv.vv
+        Float::Fdiv => a()?.div(b()?),
+        // vfrdiv.vf
+        Float::Frdiv => b()?.div(a()?),
+        // vfsqrt.v
+        Float::Fsqrt => a()?.sqrt(),
         // The products are exact, so each of these is rounded once.
-        Sem::Fmacc => b()?.mul(a).add(acc()?, frm),
-        Sem::Fnmacc => b()?.mul(a).neg().add(acc()?.neg(), frm),
-        Sem::Fmsac => b()?.mul(a).add(acc()?.neg(), frm),
-        Sem::Fnmsac => b()?.mul(a).neg().add(acc()?, frm),
-        Sem::Fmadd => acc()?.mul(b()?).add(a, frm),
-        Sem::Fnmadd => acc()?.mul(b()?).neg().add(a.neg(), frm),
-        Sem::Fmsub => acc()?.mul(b()?).add(a.neg(), frm),
-        Sem::Fnmsub => acc()?.mul(b()?).neg().add(a, frm),
-        _ => return None,
+        // vfmacc.vf vfmacc.vv vfwmacc.vf vfwmacc.vv vfwmaccbf16.vf vfwmaccbf16.vv
+        Float::Fmacc => b()?.mul(a()?).add(acc()?, frm),
+        // vfnmacc.vf vfnmacc.vv vfwnmacc.vf vfwnmacc.vv
+        Float::Fnmacc => b()?.mul(a()?).neg().add(acc()?.neg(), frm),
+        // vfmsac.vf vfmsac.vv vfwmsac.vf vfwmsac.vv
+        Float::Fmsac => b()?.mul(a()?).add(acc()?.neg(), frm),
+        // vfnmsac.vf vfnmsac.vv vfwnmsac.vf vfwnmsac.vv
+        Float::Fnmsac => b()?.mul(a()?).neg().add(acc()?, frm),
+        // vfmadd.vf vfmadd.vv
+        Float::Fmadd => acc()?.mul(b()?).add(a()?, frm),
+        // vfnmadd.vf vfnmadd.vv
+        Float::Fnmadd => acc()?.mul(b()?).neg().add(a()?.neg(), frm),
+        // vfmsub.vf vfmsub.vv
+        Float::Fmsub => acc()?.mul(b()?).add(a()?.neg(), frm),
+        // vfnmsub.vf vfnmsub.vv
+        Float::Fnmsub => acc()?.mul(b()?).neg().add(a()?, frm),
+        // vfrec7.v
+        Float::Frec7 => return Some(estimate::reciprocal(format, bits, mode)),
+        // vfrsqrt7.v
+        Float::Frsqrt7 => return Some(estimate::reciprocal_root(format, bits)),
+        // vfmin.vf vfmin.vv
+        Float::Fmin => return Some(minimum_number(format, bits, args.op1?.bits)),
+        // vfmax.vf vfmax.vv
+        Float::Fmax => return Some(maximum_number(format, bits, args.op1?.bits)),
+        // vfsgnj.vf vfsgnj.vv
+        Float::Fsgnj => return Some(with_sign(format, bits, args.op1?.bits)),
+        // vfsgnjn.vf vfsgnjn.vv
+        Float::Fsgnjn => return Some(with_sign(format, bits, !args.op1?.bits)),
+        // vfsgnjx.vf vfsgnjx.vv
+        Float::Fsgnjx => return Some(with_sign(format, bits, bits ^ args.op1?.bits)),
+        // vfsgnjn.vv
+        Float::Fneg => return Some(with_sign(format, bits, !bits)),
+        // vfsgnjx.vv
+        Float::Fabs => return Some(with_sign(format, bits, 0)),
+        // vfclass.v
+        Float::Fclass => return Some(classify(format, bits)),
     };
-    Some(Format::of(ret)?.pack(exact, mode))
+    Some(format.pack(exact, mode))
 }
 
 /// "The result takes all bits except the sign bit from the vector vs2 operands." NaNs are not
 /// canonicalized.
-fn sign_injection(sem: Sem, ret: Elem, args: &Args) -> Option<u64> {
-    let sign = Format::of(ret)?.sign_bit();
-    let a = args.vs2.bits;
-    let other = match sem {
-        Sem::Fneg => !a,
-        Sem::Fabs => 0,
-        Sem::Fsgnj => args.op1?.bits,
-        Sem::Fsgnjn => !args.op1?.bits,
-        Sem::Fsgnjx => a ^ args.op1?.bits,
-        _ => return None,
-    };
-    Some(a & !sign | other & sign)
+fn with_sign(f: Format, a: u64, other: u64) -> u64 {
+    let sign = f.sign_bit();
+    a & !sign | other & sign
 }
 
 /// A number that orders all data that are not NaN as reals; −0 and +0 are the same.
@@ -72,21 +90,26 @@ fn order(f: Format, bits: u64) -> i64 {
 
 /// "vmfne writes 1 to the destination element when either operand is NaN, whereas the other compares
 /// write 0".
-pub(super) fn compare(sem: Sem, args: &Args) -> Option<u64> {
+pub(super) fn compare(sem: Compare, args: &Args) -> Option<u64> {
     let f = Format::of(args.vs2.elem)?;
     let (a, b) = (args.vs2.bits, args.op1?.bits);
     if f.is_nan(a) || f.is_nan(b) {
-        return Some(u64::from(sem == Sem::Ne));
+        return Some(u64::from(sem == Compare::Ne));
     }
     let (a, b) = (order(f, a), order(f, b));
     Some(u64::from(match sem {
-        Sem::Eq => a == b,
-        Sem::Ne => a != b,
-        Sem::Lt => a < b,
-        Sem::Le => a <= b,
-        Sem::Gt => a > b,
-        Sem::Ge => a >= b,
-        _ => return None,
+        // vmfeq.vf vmfeq.vv
+        Compare::Eq => a == b,
+        // vmfne.vf vmfne.vv
+        Compare::Ne => a != b,
+        // vmflt.vf vmflt.vv
+        Compare::Lt => a < b,
+        // vmfle.vf vmfle.vv
+        Compare::Le => a <= b,
+        // vmfgt.vf vmflt.vv
+        Compare::Gt => a > b,
+        // vmfge.vf vmfle.vv
+        Compare::Ge => a >= b,
     }))
 }
 

@@ -18,6 +18,7 @@ mod reduction;
 pub use crypto::{group4_u32, group4_u64, group8_u32};
 pub use reduction::{reduce, unordered_sum};
 
+use rvv_intrinsics::sem::Chapter;
 use rvv_intrinsics::{Elem, Sem};
 
 /// The floating-point rounding modes, in the order of their encodings in `frm`.
@@ -163,51 +164,29 @@ fn saturate(ret: Elem, value: i128) -> u64 {
     wrap(ret, value.clamp(min, max))
 }
 
-/// The chapters an elementwise meaning can belong to.
-#[derive(Clone, Copy)]
-enum Chapter {
-    Integer,
-    Compare,
-    FixedPoint,
-    Float,
-    Convert,
-    Bits,
-}
-
-fn chapter(sem: Sem) -> Option<Chapter> {
-    use Sem::*;
-    Some(match sem {
-        Add | Sub | Rsub | Neg | Adc | Sbc | Madc | Msbc | And | Or | Xor | Not | Sll | Srl | Sra | Min
-        | Max | Mul | Mulh | Div | Rem | Macc | Nmsac | Madd | Nmsub | Merge | Move | Resize => {
-            Chapter::Integer
-        }
-        Eq | Ne | Lt | Le | Gt | Ge => Chapter::Compare,
-        Sadd | Ssub | Aadd | Asub | Smul | Sshift | Clip => Chapter::FixedPoint,
-        Fadd | Fsub | Frsub | Fmul | Fdiv | Frdiv | Fsqrt | Frec7 | Frsqrt7 | Fmin | Fmax | Fsgnj
-        | Fsgnjn | Fsgnjx | Fneg | Fabs | Fclass | Fmacc | Fnmacc | Fmsac | Fnmsac | Fmadd | Fnmadd
-        | Fmsub | Fnmsub => Chapter::Float,
-        Fcvt | FcvtRtz | FcvtRod => Chapter::Convert,
-        Andn | Wsll | Brev | Brev8 | Rev8 | Clz | Ctz | Cpop | Rol | Ror | Clmul | Clmulh => Chapter::Bits,
-        _ => return None,
-    })
-}
-
 /// Whether [`element`] gives it a meaning.
 pub fn is_elementwise(sem: Sem) -> bool {
-    chapter(sem).is_some()
+    match sem.chapter() {
+        Chapter::Integer(_) | Chapter::Compare(_) | Chapter::FixedPoint(_) | Chapter::Float(_) => true,
+        Chapter::Convert(_) | Chapter::BitManip(_) => true,
+        Chapter::Reduction(_) | Chapter::Mask(_) | Chapter::Permute(_) | Chapter::Memory(_) => false,
+        Chapter::Config(_) | Chapter::Utility(_) => false,
+        Chapter::Sha2(_) | Chapter::Group4(_) | Chapter::Group8(_) => false,
+    }
 }
 
 /// The result of one element, in `ret`'s bits; 0 or 1 where the result is a mask bit (then `ret` is vs2's
 /// type). `None` if the meaning is not elementwise, or an operand it needs is absent or of a kind it
 /// cannot take.
 pub fn element(sem: Sem, ret: Elem, args: &Args) -> Option<u64> {
-    match chapter(sem)? {
-        Chapter::Integer => integer::element(sem, ret, args),
-        Chapter::Compare if args.vs2.elem.is_float() => float::compare(sem, args),
-        Chapter::Compare => integer::compare(sem, args),
-        Chapter::FixedPoint => fixed_point::element(sem, ret, args),
-        Chapter::Float => float::element(sem, ret, args),
-        Chapter::Convert => convert::element(sem, ret, args),
-        Chapter::Bits => bits::element(sem, ret, args),
+    match sem.chapter() {
+        Chapter::Integer(sem) => integer::element(sem, ret, args),
+        Chapter::Compare(sem) if args.vs2.elem.is_float() => float::compare(sem, args),
+        Chapter::Compare(sem) => integer::compare(sem, args),
+        Chapter::FixedPoint(sem) => fixed_point::element(sem, ret, args),
+        Chapter::Float(sem) => float::element(sem, ret, args),
+        Chapter::Convert(sem) => convert::element(sem, ret, args),
+        Chapter::BitManip(sem) => bits::element(sem, ret, args),
+        _ => None,
     }
 }

@@ -3,6 +3,7 @@
 use super::exact::{Exact, Format, Rest, Value};
 use super::float::{maximum_number, minimum_number};
 use super::{Frm, Operand, Rounding, wrap};
+use rvv_intrinsics::sem::{Chapter, Reduction};
 use rvv_intrinsics::{Elem, Sem};
 
 /// The scalar `init` (`vs1[0]`, of type `ret`) reduced with the active elements, in their order. Elements
@@ -18,20 +19,29 @@ pub fn reduce(sem: Sem, ret: Elem, init: u64, elements: &mut dyn Iterator<Item =
     let integer = |step: fn(i128, i128) -> i128, elements: &mut dyn Iterator<Item = Operand>| {
         elements.fold(init, |acc, e| wrap(ret, step(Operand { bits: acc, elem: ret }.integer(), e.integer())))
     };
-    match sem {
-        Sem::Redsum => integer(|a, b| a + b, elements),
-        Sem::Redand => integer(|a, b| a & b, elements),
-        Sem::Redor => integer(|a, b| a | b, elements),
-        Sem::Redxor => integer(|a, b| a ^ b, elements),
-        Sem::Redmin => integer(i128::min, elements),
-        Sem::Redmax => integer(i128::max, elements),
-        Sem::Fredmin => elements.fold(init, |acc, e| minimum_number(format(ret), acc, e.bits)),
-        Sem::Fredmax => elements.fold(init, |acc, e| maximum_number(format(ret), acc, e.bits)),
-        Sem::Fredosum | Sem::Fredusum => elements.fold(init, |acc, e| {
+    let Chapter::Reduction(op) = sem.chapter() else { panic!("{} is not a reduction", sem.name()) };
+    match op {
+        // vredsum.vs vwredsum.vs vwredsumu.vs
+        Reduction::Redsum => integer(|a, b| a + b, elements),
+        // vredand.vs
+        Reduction::Redand => integer(|a, b| a & b, elements),
+        // vredor.vs
+        Reduction::Redor => integer(|a, b| a | b, elements),
+        // vredxor.vs
+        Reduction::Redxor => integer(|a, b| a ^ b, elements),
+        // vredmin.vs vredminu.vs
+        Reduction::Redmin => integer(i128::min, elements),
+        // vredmax.vs vredmaxu.vs
+        Reduction::Redmax => integer(i128::max, elements),
+        // vfredmin.vs
+        Reduction::Fredmin => elements.fold(init, |acc, e| minimum_number(format(ret), acc, e.bits)),
+        // vfredmax.vs
+        Reduction::Fredmax => elements.fold(init, |acc, e| maximum_number(format(ret), acc, e.bits)),
+        // vfredosum.vs vfredusum.vs vfwredosum.vs vfwredusum.vs
+        Reduction::Fredosum | Reduction::Fredusum => elements.fold(init, |acc, e| {
             let f = format(ret);
             f.pack(f.unpack(acc).add(unpack(e), frm), Rounding::Frm(frm))
         }),
-        _ => panic!("{} is not a reduction", sem.name()),
     }
 }
 
