@@ -42,6 +42,20 @@ fn access(tables: &Tables, insn: &Insn) -> String {
     }
 }
 
+/// The format of the floating-point sources of a scalar instruction.
+fn source(insn: &Insn) -> String {
+    assert_eq!(
+        insn.class == "Float",
+        insn.source.is_some(),
+        "{}: scalar floating point has a source",
+        insn.name
+    );
+    match insn.source.as_deref() {
+        None | Some("x") => "None".to_owned(),
+        Some(format) => format!("Some(FloatFormat::{})", variant(format)),
+    }
+}
+
 pub fn ops(tables: &Tables) -> String {
     let mut out = String::new();
     let insns = &tables.insns;
@@ -85,7 +99,7 @@ pub fn ops(tables: &Tables) -> String {
             out,
             "    OpInfo {{ name: \"{}\", mask: {:#010x}, match_: {:#010x}, operands: &[{operands}], \
              requires: Requires(&[{requires}]), class: Class::{}, extension: \"{}\", base: Op::{}, \
-             refines: {}, unlisted: {}, shape: {}, access: {}, asm: \"{}\", format: {}, \
+             refines: {}, unlisted: {}, shape: {}, access: {}, source: {}, asm: \"{}\", format: {}, \
              fixed: Fixed {{ rd: {}, rs1: {}, rs2: {}, imm: {}, vm: {vm}, nf: {nf} }} }},",
             insn.name,
             insn.mask,
@@ -97,6 +111,7 @@ pub fn ops(tables: &Tables) -> String {
             insn.unlisted,
             shapes.reference(insn),
             access(tables, insn),
+            source(insn),
             insn.asm,
             insn.format,
             insn.fixed.rd,
@@ -247,6 +262,10 @@ pub fn extensions(tables: &Tables) -> String {
         let _ = writeln!(out, "    ({:?}, {:?}),", noted.name, noted.why);
     }
     out += "];\n\n";
+    let requires = tables.insns.iter().flat_map(|insn| requirement(tables, &insn.requires));
+    let named = requires.fold(0, |all, set| all | set);
+    let _ = writeln!(out, "/// The extensions that instructions ask for by name.");
+    let _ = writeln!(out, "const NAMED: u128 = {named:#x};");
     let lists =
         [("ACCEPTED", &tables.accepted), ("PRIVILEGED", &tables.privileged), ("REFUSED", &tables.refused)];
     for (list, names) in lists {

@@ -48,6 +48,7 @@ struct Group {
     asm: Option<String>,
     #[serde(default)]
     unlisted: bool,
+    source: Option<String>,
     /// The keys of its shape.
     #[serde(flatten)]
     shape: toml::Table,
@@ -68,6 +69,7 @@ struct InsnRow {
     zero_is_hint: String,
     asm: Option<String>,
     access: Option<Access>,
+    source: Option<String>,
     /// The keys of its shape.
     #[serde(flatten)]
     shape: toml::Table,
@@ -169,6 +171,8 @@ pub struct Insn {
     pub asm: String,
     pub shape: Option<Shape>,
     pub access: Option<Access>,
+    /// The format of the floating-point sources, or `x`.
+    pub source: Option<String>,
 }
 
 /// A distinct way to read the fields out of a word: the operands, and those of them that may break their rule.
@@ -349,6 +353,7 @@ pub fn read(isa: &Path) -> Tables {
                     class: group.class.clone(),
                     shape,
                     access: row.access,
+                    source: row.source.or_else(|| group.source.clone()),
                     requires: group.requires.clone().unwrap_or_else(|| file.requires.clone()),
                     extension: extension.to_owned(),
                     base: row.base.or_else(|| row.refines.clone()).unwrap_or_else(|| row.name.clone()),

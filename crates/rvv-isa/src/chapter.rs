@@ -24,3 +24,40 @@ impl Op {
         CHAPTERS[self as usize]
     }
 }
+
+/// A `match` on the instructions of a chapter, by mnemonic: `mnemonic, mnemonic => what executes them;`.
+///
+/// ```
+/// use rvv_isa::chapter::VectorConfig;
+/// use rvv_isa::{mnemonic, rows};
+///
+/// fn avl_is_immediate(op: VectorConfig) -> bool {
+///     rows! { op;
+///         vsetvli, vsetvl => false;
+///         vsetivli => true;
+///     }
+/// }
+/// assert!(avl_is_immediate(mnemonic!(vsetivli)));
+/// ```
+///
+/// A chapter's instruction that has no row does not compile:
+///
+/// ```compile_fail,E0004
+/// use rvv_isa::chapter::VectorConfig;
+/// use rvv_isa::rows;
+///
+/// fn avl_is_immediate(op: VectorConfig) -> bool {
+///     rows! { op;
+///         vsetvli => false;
+///         vsetivli => true;
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! rows {
+    ($op:expr; $($($name:ident $(. $part:ident)*),+ => $row:expr;)*) => {
+        match $op {
+            $($($crate::mnemonic!($name $(. $part)*))|+ => $row,)*
+        }
+    };
+}

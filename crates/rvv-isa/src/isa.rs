@@ -249,6 +249,13 @@ impl Isa {
         self.0.iter()
     }
 
+    /// The extensions that this set has beyond another and that instructions ask for by name, in canonical order: not
+    /// those that only stand for several, nor for a length of the registers.
+    pub fn beyond(&self, other: &Isa) -> impl Iterator<Item = Ext> + use<> {
+        let new = ExtSet(self.0.0 & !other.0.0 & NAMED);
+        new.iter()
+    }
+
     /// The least VLEN the extensions allow; 0 without vectors.
     pub fn vlen_min(&self) -> u32 {
         let lengths = (Ext::Zvl32b as u32..=Ext::Zvl65536b as u32).filter(|bit| self.0.0 >> bit & 1 == 1);

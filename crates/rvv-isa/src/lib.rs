@@ -33,5 +33,5 @@ pub use isa::{Ext, ExtSet, Isa, IsaError, Notes, Requires};
 pub use op::{Class, Op, OpInfo};
 pub use operand::{Field, Operand, RegFile};
 pub use reg::{FReg, VReg, XReg};
-pub use shape::{Access, Addressing, Eew, Float, Memory, Scalar, Shape};
+pub use shape::{Access, Addressing, Eew, Float, FloatFormat, Memory, Scalar, Shape};
 pub use vtype::{Lmul, Sew, Vtype};

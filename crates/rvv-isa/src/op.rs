@@ -2,7 +2,7 @@
 
 use crate::isa::{ExtSet, Requires};
 use crate::operand::{Operand, RegFile};
-use crate::shape::{Access, SHAPES, Shape};
+use crate::shape::{Access, FloatFormat, SHAPES, Shape};
 
 include!(concat!(env!("OUT_DIR"), "/ops.rs"));
 
@@ -110,6 +110,9 @@ pub struct OpInfo {
     pub shape: &'static Shape,
     /// The memory that it accesses, if it is a scalar instruction.
     pub access: Access,
+    /// The format of the floating-point sources of a scalar instruction that computes; none if its sources are
+    /// integers.
+    pub source: Option<FloatFormat>,
     /// The order of the operands in assembly, by field.
     pub(crate) asm: &'static str,
     pub(crate) format: u8,

@@ -220,6 +220,19 @@ impl Shape {
     }
 }
 
+/// A floating-point format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FloatFormat {
+    /// binary16
+    H,
+    /// binary32
+    S,
+    /// binary64
+    D,
+    /// bfloat16
+    Bf16,
+}
+
 /// The memory that a scalar instruction accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {
@@ -237,6 +250,13 @@ impl Isa {
     pub fn largest_group(&self) -> u8 {
         let groups = ELEMENT_GROUPS.iter().filter(|(requires, _)| self.allows(*requires));
         groups.map(|(_, size)| *size).max().unwrap_or(1)
+    }
+
+    /// The set without the extensions that bring instructions on element groups.
+    #[must_use]
+    pub fn without_groups(self) -> Isa {
+        let sets = ELEMENT_GROUPS.iter().flat_map(|(requires, _)| requires.alternatives());
+        sets.flat_map(|set| set.iter()).fold(self, Isa::without)
     }
 }
 

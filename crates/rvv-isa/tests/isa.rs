@@ -179,3 +179,19 @@ fn errors_say_what_is_wrong() {
         assert!(Isa::parse(odd).is_err() || odd == "rv64i2p", "{odd}");
     }
 }
+
+#[test]
+fn what_a_set_has_beyond_another_is_what_instructions_ask_for() {
+    let names = |isa: &Isa, other: &str| {
+        let names: Vec<_> = isa.beyond(&Isa::parse(other).unwrap()).map(Ext::name).collect();
+        names.join(" ")
+    };
+    assert_eq!(
+        names(&Isa::parse("rv64gcv_zvkng_zvl1024b").unwrap(), "rv64gcv"),
+        "zvkb zvkg zvkned zvknha zvknhb"
+    );
+    assert_eq!(
+        names(&Isa::default().without_groups(), "rv64gcv_zvfh_zvbb_zvbc_zvfbfwma_zfh"),
+        names(&Isa::default(), "rv64gcv_zvfh_zvbb_zvbc_zvfbfwma_zvkng_zvksg_zfh")
+    );
+}

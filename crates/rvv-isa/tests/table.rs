@@ -1,7 +1,7 @@
 //! The table itself: rows against each other and against the official list.
 
 use rvv_isa::chapter::VectorInteger;
-use rvv_isa::{Access, Chapter, Class, Ext, Isa, Op, VectorOp, mnemonic};
+use rvv_isa::{Access, Chapter, Class, Ext, FloatFormat, Isa, Op, VectorOp, mnemonic};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -250,6 +250,23 @@ fn accesses_are_as_wide_as_the_names_say() {
             _ => Access::None,
         };
         assert_eq!(op.info().access, expected, "{}", op.name());
+    }
+}
+
+#[test]
+fn floating_point_sources_are_as_the_names_say() {
+    for op in Op::all().filter(|op| op.class() == Class::Float) {
+        // The last part of the name is the source, or the only format.
+        let expected = match op.name().rsplit('.').next() {
+            _ if op.name().starts_with("fli.") => None,
+            Some("h") => Some(FloatFormat::H),
+            Some("s") => Some(FloatFormat::S),
+            Some("d") => Some(FloatFormat::D),
+            Some("bf16") => Some(FloatFormat::Bf16),
+            _ if op.name() == "fmv.x.w" => Some(FloatFormat::S),
+            _ => None,
+        };
+        assert_eq!(op.info().source, expected, "{}", op.name());
     }
 }
 

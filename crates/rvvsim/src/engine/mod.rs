@@ -15,6 +15,7 @@ mod uop;
 
 pub use log::{CommitLog, MemoryEvent};
 pub use stats::Counts;
+pub(crate) use uop::Kind;
 
 use crate::trap::Trap;
 use rvv_isa::Inst;

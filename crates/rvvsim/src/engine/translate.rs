@@ -3,12 +3,12 @@
 use super::block::{Block, Context, Link};
 use super::uop::{Kind, Uop, Uops};
 use crate::Hart;
-use crate::exec::{self, Flow, Handler};
+use crate::exec::{self, Execution, Flow, Handler};
 use crate::hart::RegFile;
 use crate::mem::{PAGE, Target};
 use crate::trap::{Cause, Exec, Trap};
 use crate::vector::{self, Quick};
-use rvv_isa::{Class, Ext, Inst, Op, Vtype};
+use rvv_isa::{Chapter, Class, Ext, Inst, Op, Vtype};
 use std::cell::Cell;
 
 /// Longest block, in instructions.
@@ -194,21 +194,16 @@ impl Builder {
             return self
                 .fault(&i, Trap::illegal(word, "a floating-point instruction while mstatus.FS is off"));
         }
-        if i.op.is_vector() {
-            return self.vector(hart, &i);
-        }
-        let op = i.op.base();
-        if let Some(go_on) = self.control_flow(op, &i, at) {
-            return go_on;
-        }
-        if let Some((kind, imm)) = straight(op, &i, at) {
-            let no_effect = i.rd == 0 && kind.writes_x();
-            self.push(if no_effect { Kind::Nop } else { kind }, &i, 0, imm);
-            return true;
-        }
-        match exec::handler(op) {
-            Some((handler, flow)) => self.call(handler, flow, &i),
-            None => self.fault(&i, Trap::illegal(word, "this emulator does not execute that instruction")),
+        let Chapter::Scalar(op) = i.op.chapter() else { return self.vector(hart, &i) };
+        match exec::execution(op) {
+            Execution::Jump(kind) => self.jump(kind, &i, at),
+            Execution::MicroOp(kind) => {
+                let (kind, imm) = simplest(kind, &i, at);
+                let no_effect = i.rd == 0 && kind.writes_x();
+                self.push(if no_effect { Kind::Nop } else { kind }, &i, 0, imm);
+                true
+            }
+            Execution::Call(handler, flow) => self.call(handler, flow, &i),
         }
     }
 
@@ -254,26 +249,15 @@ impl Builder {
         true
     }
 
-    /// Jumps and branches; `None` for any other instruction.
-    fn control_flow(&mut self, op: Op, i: &Inst, at: u64) -> Option<bool> {
-        let kind = match op {
-            Op::Beq => Kind::Beq,
-            Op::Bne => Kind::Bne,
-            Op::Blt => Kind::Blt,
-            Op::Bge => Kind::Bge,
-            Op::Bltu => Kind::Bltu,
-            Op::Bgeu => Kind::Bgeu,
-            Op::Jal => Kind::Jal,
-            Op::Jalr => Kind::Jalr,
-            _ => return None,
-        };
+    /// Adds a jump or branch, with which the block ends.
+    fn jump(&mut self, kind: Kind, i: &Inst, at: u64) -> bool {
         let target = at.wrapping_add_signed(i64::from(i.imm));
         if !self.context.compressed() && (kind == Kind::Jalr || target % 4 != 0) {
-            return Some(self.call(jump_ialign32, Flow::End, i));
+            return self.call(jump_ialign32, Flow::End, i);
         }
         let imm = if kind == Kind::Jalr { i64::from(i.imm) } else { target as i64 };
         self.push(kind, i, 0, imm);
-        Some(false)
+        false
     }
 }
 
@@ -306,75 +290,13 @@ fn jump_ialign32(h: &mut Hart, i: &Inst) -> Exec {
     Ok(())
 }
 
-/// The micro-op of an instruction that has one and does not jump, with its immediate.
-fn straight(op: Op, i: &Inst, at: u64) -> Option<(Kind, i64)> {
+/// The simplest micro-op for an instruction with these operands, and its immediate.
+fn simplest(kind: Kind, i: &Inst, at: u64) -> (Kind, i64) {
     let imm = i64::from(i.imm);
-    let kind = match op {
-        Op::Lui => Kind::Const,
-        Op::Auipc => return Some((Kind::Const, at.wrapping_add_signed(imm) as i64)),
-        Op::Addi if i.rs1 == 0 => Kind::Const,
-        Op::Addi if imm == 0 => Kind::Mv,
-        Op::Addi => Kind::Addi,
-        Op::Slti => Kind::Slti,
-        Op::Sltiu => Kind::Sltiu,
-        Op::Xori => Kind::Xori,
-        Op::Ori => Kind::Ori,
-        Op::Andi => Kind::Andi,
-        Op::Slli => Kind::Slli,
-        Op::Srli => Kind::Srli,
-        Op::Srai => Kind::Srai,
-        Op::Addiw => Kind::Addiw,
-        Op::Slliw => Kind::Slliw,
-        Op::Srliw => Kind::Srliw,
-        Op::Sraiw => Kind::Sraiw,
-        Op::Add => Kind::Add,
-        Op::Sub => Kind::Sub,
-        Op::Sll => Kind::Sll,
-        Op::Slt => Kind::Slt,
-        Op::Sltu => Kind::Sltu,
-        Op::Xor => Kind::Xor,
-        Op::Srl => Kind::Srl,
-        Op::Sra => Kind::Sra,
-        Op::Or => Kind::Or,
-        Op::And => Kind::And,
-        Op::Addw => Kind::Addw,
-        Op::Subw => Kind::Subw,
-        Op::Sllw => Kind::Sllw,
-        Op::Srlw => Kind::Srlw,
-        Op::Sraw => Kind::Sraw,
-        Op::Mul => Kind::Mul,
-        Op::Mulh => Kind::Mulh,
-        Op::Mulhsu => Kind::Mulhsu,
-        Op::Mulhu => Kind::Mulhu,
-        Op::Mulw => Kind::Mulw,
-        Op::Div => Kind::Div,
-        Op::Divu => Kind::Divu,
-        Op::Rem => Kind::Rem,
-        Op::Remu => Kind::Remu,
-        Op::Divw => Kind::Divw,
-        Op::Divuw => Kind::Divuw,
-        Op::Remw => Kind::Remw,
-        Op::Remuw => Kind::Remuw,
-        Op::Sh1add => Kind::Sh1add,
-        Op::Sh2add => Kind::Sh2add,
-        Op::Sh3add => Kind::Sh3add,
-        Op::AddUw => Kind::AddUw,
-        Op::Lb => Kind::Lb,
-        Op::Lh => Kind::Lh,
-        Op::Lw => Kind::Lw,
-        Op::Ld => Kind::Ld,
-        Op::Lbu => Kind::Lbu,
-        Op::Lhu => Kind::Lhu,
-        Op::Lwu => Kind::Lwu,
-        Op::Sb => Kind::Sb,
-        Op::Sh => Kind::Sh,
-        Op::Sw => Kind::Sw,
-        Op::Sd => Kind::Sd,
-        Op::Flw => Kind::Flw,
-        Op::Fld => Kind::Fld,
-        Op::Fsw => Kind::Fsw,
-        Op::Fsd => Kind::Fsd,
-        _ => return None,
-    };
-    Some((kind, imm))
+    match kind {
+        Kind::Const if i.op.base() == Op::Auipc => (kind, at.wrapping_add_signed(imm) as i64),
+        Kind::Addi if i.rs1 == 0 => (Kind::Const, imm),
+        Kind::Addi if imm == 0 => (Kind::Mv, imm),
+        _ => (kind, imm),
+    }
 }

@@ -3,48 +3,62 @@
 //! There is one hart and a handler runs to its end, so every access is atomic and ordered already: `aq` and `rl`
 //! have nothing to add.
 
-use super::{Flow, Handler, as_store_fault};
+use super::{Handler, as_store_fault};
 use crate::Hart;
 use crate::mem::{Access, Scalar, Target};
 use crate::trap::{Cause, Exec, Trap};
-use rvv_isa::{Inst, Op};
+use rvv_isa::chapter::Atomic;
+use rvv_isa::{Inst, rows};
 
-/// Looks up an AMO that exists for bytes, halfwords, words and doublewords, in this order.
-macro_rules! widths {
-    ($op:expr, { $($b:ident $h:ident $w:ident $d:ident => $f:ident,)* }) => {
-        match $op {
-            $(
-                Op::$b => $f::<u8>,
-                Op::$h => $f::<u16>,
-                Op::$w => $f::<u32>,
-                Op::$d => $f::<u64>,
-            )*
-            Op::LrW => lr::<u32>,
-            Op::LrD => lr::<u64>,
-            Op::ScW => sc::<u32>,
-            Op::ScD => sc::<u64>,
-            Op::AmocasQ => amocas_q,
-            _ => return None,
-        }
-    };
-}
-
-/// The handlers of the atomic chapters.
-#[must_use]
-pub fn handler(op: Op) -> Option<(Handler, Flow)> {
-    let handler: Handler = widths!(op, {
-        AmoswapB AmoswapH AmoswapW AmoswapD => amoswap,
-        AmoaddB AmoaddH AmoaddW AmoaddD => amoadd,
-        AmoandB AmoandH AmoandW AmoandD => amoand,
-        AmoorB AmoorH AmoorW AmoorD => amoor,
-        AmoxorB AmoxorH AmoxorW AmoxorD => amoxor,
-        AmomaxB AmomaxH AmomaxW AmomaxD => amomax,
-        AmomaxuB AmomaxuH AmomaxuW AmomaxuD => amomaxu,
-        AmominB AmominH AmominW AmominD => amomin,
-        AmominuB AmominuH AmominuW AmominuD => amominu,
-        AmocasB AmocasH AmocasW AmocasD => amocas,
-    });
-    Some((handler, Flow::Next))
+/// The rows of the atomic chapters.
+pub(super) fn handler(op: Atomic) -> Handler {
+    rows! { op;
+        lr.w => lr::<u32>;
+        lr.d => lr::<u64>;
+        sc.w => sc::<u32>;
+        sc.d => sc::<u64>;
+        amoswap.b => amoswap::<u8>;
+        amoswap.h => amoswap::<u16>;
+        amoswap.w => amoswap::<u32>;
+        amoswap.d => amoswap::<u64>;
+        amoadd.b => amoadd::<u8>;
+        amoadd.h => amoadd::<u16>;
+        amoadd.w => amoadd::<u32>;
+        amoadd.d => amoadd::<u64>;
+        amoand.b => amoand::<u8>;
+        amoand.h => amoand::<u16>;
+        amoand.w => amoand::<u32>;
+        amoand.d => amoand::<u64>;
+        amoor.b => amoor::<u8>;
+        amoor.h => amoor::<u16>;
+        amoor.w => amoor::<u32>;
+        amoor.d => amoor::<u64>;
+        amoxor.b => amoxor::<u8>;
+        amoxor.h => amoxor::<u16>;
+        amoxor.w => amoxor::<u32>;
+        amoxor.d => amoxor::<u64>;
+        amomax.b => amomax::<u8>;
+        amomax.h => amomax::<u16>;
+        amomax.w => amomax::<u32>;
+        amomax.d => amomax::<u64>;
+        amomaxu.b => amomaxu::<u8>;
+        amomaxu.h => amomaxu::<u16>;
+        amomaxu.w => amomaxu::<u32>;
+        amomaxu.d => amomaxu::<u64>;
+        amomin.b => amomin::<u8>;
+        amomin.h => amomin::<u16>;
+        amomin.w => amomin::<u32>;
+        amomin.d => amomin::<u64>;
+        amominu.b => amominu::<u8>;
+        amominu.h => amominu::<u16>;
+        amominu.w => amominu::<u32>;
+        amominu.d => amominu::<u64>;
+        amocas.b => amocas::<u8>;
+        amocas.h => amocas::<u16>;
+        amocas.w => amocas::<u32>;
+        amocas.d => amocas::<u64>;
+        amocas.q => amocas_q;
+    }
 }
 
 /// A memory operand, which registers hold sign-extended.

@@ -2,16 +2,22 @@
 //!
 //! Every one of these takes its operands from integer registers or the immediate and writes an integer register.
 
-use super::{Flow, Handler};
+use super::Handler;
 use crate::Hart;
+use crate::engine::Kind;
 use crate::trap::Exec;
-use rvv_isa::{Inst, Op};
+use rvv_isa::chapter::BitManip;
+use rvv_isa::{Inst, mnemonic, rows};
 
-/// The handlers of the bit-manipulation chapters.
-#[must_use]
-pub fn handler(op: Op) -> Option<(Handler, Flow)> {
-    let handler = unary(op).or_else(|| binary(op)).or_else(|| with_immediate(op))?;
-    Some((handler, Flow::Next))
+/// The instructions that are micro-ops of the engine's loop, too.
+pub(super) fn micro_op(op: BitManip) -> Option<Kind> {
+    Some(match op {
+        mnemonic!(sh1add) => Kind::Sh1add,
+        mnemonic!(sh2add) => Kind::Sh2add,
+        mnemonic!(sh3add) => Kind::Sh3add,
+        mnemonic!(add.uw) => Kind::AddUw,
+        _ => return None,
+    })
 }
 
 /// `rd = op(rs1)`
@@ -47,85 +53,73 @@ fn unsigned_word(x: u64) -> u64 {
     x & 0xffff_ffff
 }
 
-fn unary(op: Op) -> Option<Handler> {
-    Some(match op {
+/// The rows of the bit-manipulation chapters.
+pub(super) fn handler(op: BitManip) -> Handler {
+    rows! { op;
         // Zbb
-        Op::Clz => |h, i| unary_op(h, i, |a| u64::from(a.leading_zeros())),
-        Op::Ctz => |h, i| unary_op(h, i, |a| u64::from(a.trailing_zeros())),
-        Op::Cpop => |h, i| unary_op(h, i, |a| u64::from(a.count_ones())),
-        Op::Clzw => |h, i| unary_op(h, i, |a| u64::from((a as u32).leading_zeros())),
-        Op::Ctzw => |h, i| unary_op(h, i, |a| u64::from((a as u32).trailing_zeros())),
-        Op::Cpopw => |h, i| unary_op(h, i, |a| u64::from((a as u32).count_ones())),
-        Op::SextB => |h, i| unary_op(h, i, |a| a as i8 as u64),
-        Op::SextH => |h, i| unary_op(h, i, |a| a as i16 as u64),
-        Op::OrcB => |h, i| unary_op(h, i, orc_b),
-        Op::Rev8 => |h, i| unary_op(h, i, u64::swap_bytes),
+        clz => |h, i| unary_op(h, i, |a| u64::from(a.leading_zeros()));
+        ctz => |h, i| unary_op(h, i, |a| u64::from(a.trailing_zeros()));
+        cpop => |h, i| unary_op(h, i, |a| u64::from(a.count_ones()));
+        clzw => |h, i| unary_op(h, i, |a| u64::from((a as u32).leading_zeros()));
+        ctzw => |h, i| unary_op(h, i, |a| u64::from((a as u32).trailing_zeros()));
+        cpopw => |h, i| unary_op(h, i, |a| u64::from((a as u32).count_ones()));
+        sext.b => |h, i| unary_op(h, i, |a| a as i8 as u64);
+        sext.h => |h, i| unary_op(h, i, |a| a as i16 as u64);
+        orc.b => |h, i| unary_op(h, i, orc_b);
+        rev8 => |h, i| unary_op(h, i, u64::swap_bytes);
         // Zbkb
-        Op::Brev8 => |h, i| unary_op(h, i, |a| a.reverse_bits().swap_bytes()),
-        _ => return None,
-    })
-}
-
-fn binary(op: Op) -> Option<Handler> {
-    Some(match op {
+        brev8 => |h, i| unary_op(h, i, |a| a.reverse_bits().swap_bytes());
         // Zba
-        Op::Sh1add => |h, i| binary_op(h, i, |a, b| b.wrapping_add(a << 1)),
-        Op::Sh2add => |h, i| binary_op(h, i, |a, b| b.wrapping_add(a << 2)),
-        Op::Sh3add => |h, i| binary_op(h, i, |a, b| b.wrapping_add(a << 3)),
-        Op::AddUw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a))),
-        Op::Sh1addUw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a) << 1)),
-        Op::Sh2addUw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a) << 2)),
-        Op::Sh3addUw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a) << 3)),
+        sh1add => |h, i| binary_op(h, i, |a, b| b.wrapping_add(a << 1));
+        sh2add => |h, i| binary_op(h, i, |a, b| b.wrapping_add(a << 2));
+        sh3add => |h, i| binary_op(h, i, |a, b| b.wrapping_add(a << 3));
+        add.uw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a)));
+        sh1add.uw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a) << 1));
+        sh2add.uw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a) << 2));
+        sh3add.uw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a) << 3));
         // Zbb
-        Op::Andn => |h, i| binary_op(h, i, |a, b| a & !b),
-        Op::Orn => |h, i| binary_op(h, i, |a, b| a | !b),
-        Op::Xnor => |h, i| binary_op(h, i, |a, b| !(a ^ b)),
-        Op::Min => |h, i| binary_op(h, i, |a, b| (a as i64).min(b as i64) as u64),
-        Op::Minu => |h, i| binary_op(h, i, u64::min),
-        Op::Max => |h, i| binary_op(h, i, |a, b| (a as i64).max(b as i64) as u64),
-        Op::Maxu => |h, i| binary_op(h, i, u64::max),
-        Op::Rol => |h, i| binary_op(h, i, |a, b| a.rotate_left(b as u32 & 63)),
-        Op::Ror => |h, i| binary_op(h, i, |a, b| a.rotate_right(b as u32 & 63)),
-        Op::Rolw => |h, i| binary_op(h, i, |a, b| word((a as u32).rotate_left(b as u32 & 31))),
-        Op::Rorw => |h, i| binary_op(h, i, |a, b| word((a as u32).rotate_right(b as u32 & 31))),
+        andn => |h, i| binary_op(h, i, |a, b| a & !b);
+        orn => |h, i| binary_op(h, i, |a, b| a | !b);
+        xnor => |h, i| binary_op(h, i, |a, b| !(a ^ b));
+        min => |h, i| binary_op(h, i, |a, b| (a as i64).min(b as i64) as u64);
+        minu => |h, i| binary_op(h, i, u64::min);
+        max => |h, i| binary_op(h, i, |a, b| (a as i64).max(b as i64) as u64);
+        maxu => |h, i| binary_op(h, i, u64::max);
+        rol => |h, i| binary_op(h, i, |a, b| a.rotate_left(b as u32 & 63));
+        ror => |h, i| binary_op(h, i, |a, b| a.rotate_right(b as u32 & 63));
+        rolw => |h, i| binary_op(h, i, |a, b| word((a as u32).rotate_left(b as u32 & 31)));
+        rorw => |h, i| binary_op(h, i, |a, b| word((a as u32).rotate_right(b as u32 & 31)));
         // Zbc
-        Op::Clmul => |h, i| binary_op(h, i, |a, b| carryless_product(a, b) as u64),
-        Op::Clmulh => |h, i| binary_op(h, i, |a, b| (carryless_product(a, b) >> 64) as u64),
-        Op::Clmulr => |h, i| binary_op(h, i, |a, b| (carryless_product(a, b) >> 63) as u64),
+        clmul => |h, i| binary_op(h, i, |a, b| carryless_product(a, b) as u64);
+        clmulh => |h, i| binary_op(h, i, |a, b| (carryless_product(a, b) >> 64) as u64);
+        clmulr => |h, i| binary_op(h, i, |a, b| (carryless_product(a, b) >> 63) as u64);
         // Zbs
-        Op::Bclr => |h, i| binary_op(h, i, clear_bit),
-        Op::Bext => |h, i| binary_op(h, i, extract_bit),
-        Op::Binv => |h, i| binary_op(h, i, invert_bit),
-        Op::Bset => |h, i| binary_op(h, i, set_bit),
+        bclr => |h, i| binary_op(h, i, clear_bit);
+        bext => |h, i| binary_op(h, i, extract_bit);
+        binv => |h, i| binary_op(h, i, invert_bit);
+        bset => |h, i| binary_op(h, i, set_bit);
         // Zbkb
-        Op::Pack => |h, i| binary_op(h, i, |a, b| unsigned_word(a) | b << 32),
-        Op::Packh => |h, i| binary_op(h, i, |a, b| a & 0xff | (b & 0xff) << 8),
+        pack => |h, i| binary_op(h, i, |a, b| unsigned_word(a) | b << 32);
+        packh => |h, i| binary_op(h, i, |a, b| a & 0xff | (b & 0xff) << 8);
         // zext.h is the case rs2 = x0.
-        Op::Packw => |h, i| binary_op(h, i, |a, b| word(a as u32 & 0xffff | (b as u32) << 16)),
+        packw => |h, i| binary_op(h, i, |a, b| word(a as u32 & 0xffff | (b as u32) << 16));
         // Zbkx
-        Op::Xperm4 => |h, i| binary_op(h, i, crossbar::<4>),
-        Op::Xperm8 => |h, i| binary_op(h, i, crossbar::<8>),
+        xperm4 => |h, i| binary_op(h, i, crossbar::<4>);
+        xperm8 => |h, i| binary_op(h, i, crossbar::<8>);
         // Zicond
-        Op::CzeroEqz => |h, i| binary_op(h, i, |a, b| if b == 0 { 0 } else { a }),
-        Op::CzeroNez => |h, i| binary_op(h, i, |a, b| if b != 0 { 0 } else { a }),
-        _ => return None,
-    })
-}
-
-fn with_immediate(op: Op) -> Option<Handler> {
-    Some(match op {
+        czero.eqz => |h, i| binary_op(h, i, |a, b| if b == 0 { 0 } else { a });
+        czero.nez => |h, i| binary_op(h, i, |a, b| if b != 0 { 0 } else { a });
         // Zba
-        Op::SlliUw => |h, i| immediate_op(h, i, |a, shamt| unsigned_word(a) << (shamt & 63)),
+        slli.uw => |h, i| immediate_op(h, i, |a, shamt| unsigned_word(a) << (shamt & 63));
         // Zbb
-        Op::Rori => |h, i| immediate_op(h, i, |a, shamt| a.rotate_right(shamt as u32 & 63)),
-        Op::Roriw => |h, i| immediate_op(h, i, |a, shamt| word((a as u32).rotate_right(shamt as u32 & 31))),
+        rori => |h, i| immediate_op(h, i, |a, shamt| a.rotate_right(shamt as u32 & 63));
+        roriw => |h, i| immediate_op(h, i, |a, shamt| word((a as u32).rotate_right(shamt as u32 & 31)));
         // Zbs
-        Op::Bclri => |h, i| immediate_op(h, i, clear_bit),
-        Op::Bexti => |h, i| immediate_op(h, i, extract_bit),
-        Op::Binvi => |h, i| immediate_op(h, i, invert_bit),
-        Op::Bseti => |h, i| immediate_op(h, i, set_bit),
-        _ => return None,
-    })
+        bclri => |h, i| immediate_op(h, i, clear_bit);
+        bexti => |h, i| immediate_op(h, i, extract_bit);
+        binvi => |h, i| immediate_op(h, i, invert_bit);
+        bseti => |h, i| immediate_op(h, i, set_bit);
+    }
 }
 
 /// Each byte that is not zero becomes all ones.

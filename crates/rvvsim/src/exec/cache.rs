@@ -1,26 +1,23 @@
 //! Cache-block operations: Zicbom and Zicboz. There is no cache; what remains of the management instructions are
 //! their permission checks, and of `cbo.zero` the zeroes. (Zicbop's prefetches are cases of `ori` to `x0`.)
 
-use super::{Flow, Handler, as_store_fault};
+use super::{Handler, as_store_fault};
 use crate::Hart;
 use crate::hart::Environment;
 use crate::mem::{Access, Target};
 use crate::privileged::Privilege;
 use crate::trap::{Cause, Exec, Trap};
-use rvv_isa::{Inst, Op};
+use rvv_isa::chapter::CacheBlock;
+use rvv_isa::{Inst, Op, rows};
 
 /// Bytes in a cache block (Zic64b).
 pub const BLOCK: u64 = 64;
 
 /// The handlers of the cache-block operations.
-#[must_use]
-pub fn handler(op: Op) -> Option<(Handler, Flow)> {
-    let handler: Handler = match op {
-        Op::CboClean | Op::CboFlush | Op::CboInval => manage,
-        Op::CboZero => zero,
-        _ => return None,
-    };
-    Some((handler, Flow::Next))
+pub(super) fn handler(op: CacheBlock) -> Handler {
+    rows! { op;
+        cbo.clean, cbo.flush, cbo.inval => manage;
+    }
 }
 
 /// The fields of `menvcfg` and `senvcfg` that control these instructions.
@@ -74,7 +71,7 @@ fn manage(h: &mut Hart, i: &Inst) -> Exec {
 }
 
 /// `cbo.zero`
-fn zero(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn zero(h: &mut Hart, i: &Inst) -> Exec {
     check_enabled(h, i)?;
     let va = h.x[i.rs1];
     check_block(h, va, Access::Store)?;

@@ -7,12 +7,14 @@ pub mod atomic;
 pub mod bitmanip;
 pub mod cache;
 pub mod float;
+mod integer;
 pub mod mop;
 pub mod system;
 
 use crate::Hart;
+use crate::engine::Kind;
 use crate::trap::{Cause, Exec, Trap};
-use rvv_isa::{Inst, Op};
+use rvv_isa::{Chapter, Inst, Op, ScalarOp};
 
 /// Executes one instruction. For those that end a block ([`Flow::End`]) `hart.pc` is its address and
 /// `hart.next_pc` the one after it, which it may change; the others need not know where they are.
@@ -28,16 +30,54 @@ pub enum Flow {
     End,
 }
 
-/// The handler of a scalar instruction that the engine's loop does not do itself. `op` is a base
-/// instruction ([`Op::base`]).
+/// What executes a scalar instruction.
+#[derive(Clone, Copy)]
+pub(crate) enum Execution {
+    /// A micro-op of the engine's loop.
+    MicroOp(Kind),
+    /// A micro-op that ends a block: a jump or a branch.
+    Jump(Kind),
+    /// A function.
+    Call(Handler, Flow),
+}
+
+/// What executes a scalar instruction. An instruction of the table that has no row in its chapter's file does not
+/// compile.
+pub(crate) fn execution(op: ScalarOp) -> Execution {
+    let next = |handler| Execution::Call(handler, Flow::Next);
+    match op {
+        ScalarOp::Integer(op) => Execution::MicroOp(integer::computation(op)),
+        ScalarOp::Multiply(op) => Execution::MicroOp(integer::multiplication(op)),
+        ScalarOp::Load(op) => integer::load(op),
+        ScalarOp::Store(op) => integer::store(op),
+        ScalarOp::Branch(op) => Execution::Jump(integer::branch(op)),
+        ScalarOp::Jump(op) => Execution::Jump(integer::jump(op)),
+        ScalarOp::BitManip(op) => {
+            bitmanip::micro_op(op).map_or_else(|| next(bitmanip::handler(op)), Execution::MicroOp)
+        }
+        ScalarOp::Float(op) => next(float::handler(op)),
+        ScalarOp::Atomic(op) => next(atomic::handler(op)),
+        ScalarOp::Mop(op) => next(mop::handler(op)),
+        ScalarOp::CacheBlock(op) => next(cache::handler(op)),
+        ScalarOp::Csr(op) => Execution::Call(system::csr_handler(op), Flow::End),
+        ScalarOp::System(op) => {
+            let (handler, flow) = system::handler(op);
+            Execution::Call(handler, flow)
+        }
+    }
+}
+
+/// The function that executes a scalar instruction, or what it expands to, if there is one.
 #[must_use]
 pub fn handler(op: Op) -> Option<(Handler, Flow)> {
-    system::handler(op)
-        .or_else(|| float::handler(op))
-        .or_else(|| atomic::handler(op))
-        .or_else(|| bitmanip::handler(op))
-        .or_else(|| cache::handler(op))
-        .or_else(|| mop::handler(op))
+    match op.chapter() {
+        Chapter::Scalar(ScalarOp::BitManip(op)) => Some((bitmanip::handler(op), Flow::Next)),
+        Chapter::Scalar(op) => match execution(op) {
+            Execution::Call(handler, flow) => Some((handler, flow)),
+            Execution::MicroOp(_) | Execution::Jump(_) => None,
+        },
+        Chapter::Vector(_) => None,
+    }
 }
 
 /// The fault of a load as that of a store, for the instructions whose every fault is a store's: AMOs ("Store/AMO"

@@ -4,33 +4,37 @@ use super::{Flow, Handler};
 use crate::Hart;
 use crate::privileged::{Privilege, status};
 use crate::trap::{Cause, Exec, Trap};
-use rvv_isa::{Inst, Op};
+use rvv_isa::chapter::{Csr, System};
+use rvv_isa::{Inst, rows};
 
 /// The handlers of this chapter.
-#[must_use]
-pub fn handler(op: Op) -> Option<(Handler, Flow)> {
-    let (handler, flow): (Handler, Flow) = match op {
-        Op::Ecall => (ecall, Flow::End),
-        Op::Ebreak => (ebreak, Flow::End),
-        Op::Mret => (mret, Flow::End),
-        Op::Sret => (sret, Flow::End),
-        Op::Wfi => (wfi, Flow::End),
-        Op::SfenceVma => (sfence_vma, Flow::End),
-        Op::SinvalVma => (sfence_vma, Flow::End),
-        Op::SfenceWInval | Op::SfenceInvalIr => (sfence_inval, Flow::End),
-        Op::WrsNto => (wrs_nto, Flow::Next),
+pub(super) fn handler(op: System) -> (Handler, Flow) {
+    let handler: Handler = rows! { op;
+        ecall => ecall;
+        ebreak => ebreak;
+        mret => mret;
+        sret => sret;
+        wfi => wfi;
+        sfence.vma, sinval.vma => sfence_vma;
+        sfence.w.inval, sfence.inval.ir => sfence_inval;
+        wrs.nto => return (wrs_nto, Flow::Next);
         // One hart, whose memory accesses happen in order and at once, has nothing to order and nothing to
         // wait for, and the engine sees at once when code changes.
-        Op::Fence | Op::FenceTso | Op::FenceI | Op::Pause | Op::WrsSto => (nothing, Flow::Next),
-        Op::Csrrw => (csrrw, Flow::End),
-        Op::Csrrs => (csrrs, Flow::End),
-        Op::Csrrc => (csrrc, Flow::End),
-        Op::Csrrwi => (csrrwi, Flow::End),
-        Op::Csrrsi => (csrrsi, Flow::End),
-        Op::Csrrci => (csrrci, Flow::End),
-        _ => return None,
+        fence, fence.i, wrs.sto => return (nothing, Flow::Next);
     };
-    Some((handler, flow))
+    (handler, Flow::End)
+}
+
+/// Reads and writes of control and status registers.
+pub(super) fn csr_handler(op: Csr) -> Handler {
+    rows! { op;
+        csrrw => csrrw;
+        csrrs => csrrs;
+        csrrc => csrrc;
+        csrrwi => csrrwi;
+        csrrsi => csrrsi;
+        csrrci => csrrci;
+    }
 }
 
 fn nothing(_: &mut Hart, _: &Inst) -> Exec {

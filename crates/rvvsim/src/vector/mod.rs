@@ -54,7 +54,7 @@ use crate::trap::{Exec, Trap};
 use lanes::{Lanes, Ready, SCALAR, Work};
 use policy::{Coins, Extent, KnownOnes};
 use quick::Circumstances;
-use rvv_isa::{Chapter, Eew, Inst, Scalar, Sew, VectorOp, Vtype};
+use rvv_isa::{Chapter, Eew, Inst, Scalar, Sew, VectorOp, Vtype, rows};
 
 /// Vector registers and CSRs.
 #[derive(Clone)]
@@ -238,7 +238,7 @@ impl Form {
     }
 }
 
-/// What executes an instruction: the right side of a row of [`rows`].
+/// What executes an instruction: the right side of a row of the chapters.
 struct Row {
     form: Form,
     work: Option<&'static Work>,
@@ -255,17 +255,6 @@ impl Row {
         Row { form: Form::Own(run), work: None }
     }
 }
-
-/// The rows of a chapter: `mnemonic, mnemonic => row;`. `$op` is of the chapter's enum in [`rvv_isa::chapter`], so
-/// that an instruction without a row does not compile.
-macro_rules! rows {
-    ($op:expr; $($($name:ident $(. $part:ident)*),+ => $row:expr;)*) => {
-        match $op {
-            $($(rvv_isa::mnemonic!($name $(. $part)*))|+ => $row,)*
-        }
-    };
-}
-pub(crate) use rows;
 
 /// For instructions that have no kernel for their elements.
 const NO_LANES: Lanes = Lanes { out: 0, a: 0, b: 0, d: 0, each: !0, negate: [0; 3] };

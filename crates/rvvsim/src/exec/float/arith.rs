@@ -1,27 +1,11 @@
 //! Computational instructions: sections "Single-Precision Floating-Point Computational Instructions" and its
 //! likes for the other formats.
 
-use super::{Handler, accruing, formats, read, rounding_mode, write};
+use super::{accruing, read, rounding_mode, write};
 use crate::Hart;
-use crate::fp::{F16, F32, F64, Flags, Float, RoundingMode};
+use crate::fp::{Flags, Float, RoundingMode};
 use crate::trap::Exec;
-use rvv_isa::{Inst, Op};
-
-pub(super) fn handler(op: Op) -> Option<Handler> {
-    formats!(op, {
-        FaddS FaddD FaddH => fadd,
-        FsubS FsubD FsubH => fsub,
-        FmulS FmulD FmulH => fmul,
-        FdivS FdivD FdivH => fdiv,
-        FsqrtS FsqrtD FsqrtH => fsqrt,
-        FmaddS FmaddD FmaddH => fmadd,
-        FmsubS FmsubD FmsubH => fmsub,
-        FnmsubS FnmsubD FnmsubH => fnmsub,
-        FnmaddS FnmaddD FnmaddH => fnmadd,
-        FminS FminD FminH => fmin,
-        FmaxS FmaxD FmaxH => fmax,
-    })
-}
+use rvv_isa::Inst;
 
 /// `fd = op(fs1, fs2)`, rounded.
 #[inline(always)]
@@ -59,23 +43,23 @@ fn fused<F: Float>(h: &mut Hart, i: &Inst, negate_product: bool, negate_addend: 
     write::<F>(h, i.rd, result)
 }
 
-fn fadd<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fadd<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     rounded::<F>(h, i, F::add)
 }
 
-fn fsub<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fsub<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     rounded::<F>(h, i, F::sub)
 }
 
-fn fmul<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmul<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     rounded::<F>(h, i, F::mul)
 }
 
-fn fdiv<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fdiv<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     rounded::<F>(h, i, F::div)
 }
 
-fn fsqrt<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fsqrt<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     let rm = rounding_mode(h, i)?;
     let a = read::<F>(h, i.rs1);
     let result = accruing(h, |flags| F::sqrt(a, rm, flags));
@@ -83,29 +67,29 @@ fn fsqrt<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
 }
 
 /// (rs1 × rs2) + rs3
-fn fmadd<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmadd<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     fused::<F>(h, i, false, false)
 }
 
 /// (rs1 × rs2) − rs3
-fn fmsub<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmsub<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     fused::<F>(h, i, false, true)
 }
 
 /// −(rs1 × rs2) + rs3
-fn fnmsub<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fnmsub<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     fused::<F>(h, i, true, false)
 }
 
 /// −(rs1 × rs2) − rs3
-fn fnmadd<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fnmadd<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     fused::<F>(h, i, true, true)
 }
 
-fn fmin<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmin<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     chosen::<F>(h, i, F::min)
 }
 
-fn fmax<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmax<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     chosen::<F>(h, i, F::max)
 }

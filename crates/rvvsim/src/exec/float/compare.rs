@@ -1,19 +1,10 @@
 //! Comparisons and classification: results go to integer registers.
 
-use super::{Handler, accruing_to_x, formats, read};
+use super::{accruing_to_x, read};
 use crate::Hart;
-use crate::fp::{F16, F32, F64, Flags, Float};
+use crate::fp::{Flags, Float};
 use crate::trap::Exec;
-use rvv_isa::{Inst, Op};
-
-pub(super) fn handler(op: Op) -> Option<Handler> {
-    formats!(op, {
-        FeqS FeqD FeqH => feq,
-        FltS FltD FltH => flt,
-        FleS FleD FleH => fle,
-        FclassS FclassD FclassH => fclass,
-    })
-}
+use rvv_isa::Inst;
 
 /// `rd = op(fs1, fs2)`
 #[inline(always)]
@@ -28,20 +19,20 @@ pub(super) fn compare<F: Float>(
     Ok(())
 }
 
-fn feq<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn feq<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     compare::<F>(h, i, F::eq)
 }
 
-fn flt<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn flt<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     compare::<F>(h, i, F::lt)
 }
 
-fn fle<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fle<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     compare::<F>(h, i, F::le)
 }
 
 /// Raises nothing, not even for a signaling NaN.
-fn fclass<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fclass<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     let class = F::classify(read::<F>(h, i.rs1));
     h.set_x(i.rd, class);
     Ok(())

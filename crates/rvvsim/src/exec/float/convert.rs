@@ -1,36 +1,10 @@
-//! Conversions between formats, and to and from integers.
+//! Conversions between and to and from integers.
 
-use super::{Handler, accruing, accruing_to_x, formats, read, rounding_mode, write};
+use super::{accruing, accruing_to_x, read, rounding_mode, write};
 use crate::Hart;
-use crate::fp::{self, F16, F32, F64, Flags, Float, RoundingMode};
+use crate::fp::{self, Flags, Float, RoundingMode};
 use crate::trap::Exec;
-use rvv_isa::{Inst, Op};
-
-pub(super) fn handler(op: Op) -> Option<Handler> {
-    let between_formats: Handler = match op {
-        Op::FcvtSD => fcvt::<F64, F32>,
-        Op::FcvtDS => fcvt::<F32, F64>,
-        Op::FcvtSH => fcvt::<F16, F32>,
-        Op::FcvtHS => fcvt::<F32, F16>,
-        Op::FcvtDH => fcvt::<F16, F64>,
-        Op::FcvtHD => fcvt::<F64, F16>,
-        _ => return with_integers(op),
-    };
-    Some(between_formats)
-}
-
-fn with_integers(op: Op) -> Option<Handler> {
-    formats!(op, {
-        FcvtWS FcvtWD FcvtWH => fcvt_w,
-        FcvtWuS FcvtWuD FcvtWuH => fcvt_wu,
-        FcvtLS FcvtLD FcvtLH => fcvt_l,
-        FcvtLuS FcvtLuD FcvtLuH => fcvt_lu,
-        FcvtSW FcvtDW FcvtHW => fcvt_from_w,
-        FcvtSWu FcvtDWu FcvtHWu => fcvt_from_wu,
-        FcvtSL FcvtDL FcvtHL => fcvt_from_l,
-        FcvtSLu FcvtDLu FcvtHLu => fcvt_from_lu,
-    })
-}
+use rvv_isa::Inst;
 
 /// `fd = fs1`, from format `S` to format `D`.
 pub(super) fn fcvt<S: Float, D: Float>(h: &mut Hart, i: &Inst) -> Exec {
@@ -54,20 +28,20 @@ fn to_integer<F: Float>(
     Ok(())
 }
 
-fn fcvt_w<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fcvt_w<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     to_integer::<F>(h, i, |a, rm, flags| F::to_i32(a, rm, flags) as u64)
 }
 
 /// "FCVT.WU.S sign-extends the 32-bit result": all 32-bit results do, of unsigned conversions too.
-fn fcvt_wu<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fcvt_wu<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     to_integer::<F>(h, i, |a, rm, flags| F::to_u32(a, rm, flags) as i32 as u64)
 }
 
-fn fcvt_l<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fcvt_l<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     to_integer::<F>(h, i, |a, rm, flags| F::to_i64(a, rm, flags) as u64)
 }
 
-fn fcvt_lu<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fcvt_lu<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     to_integer::<F>(h, i, F::to_u64)
 }
 
@@ -84,18 +58,18 @@ fn from_integer<F: Float>(
     write::<F>(h, i.rd, result)
 }
 
-fn fcvt_from_w<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fcvt_from_w<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     from_integer::<F>(h, i, |x, rm, flags| F::from_i32(x as i32, rm, flags))
 }
 
-fn fcvt_from_wu<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fcvt_from_wu<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     from_integer::<F>(h, i, |x, rm, flags| F::from_u32(x as u32, rm, flags))
 }
 
-fn fcvt_from_l<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fcvt_from_l<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     from_integer::<F>(h, i, |x, rm, flags| F::from_i64(x as i64, rm, flags))
 }
 
-fn fcvt_from_lu<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fcvt_from_lu<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     from_integer::<F>(h, i, F::from_u64)
 }

@@ -4,43 +4,93 @@
 //! registers, NaN-boxing, and what becomes of the flags. `FS` is on when a handler runs: the engine sees to it.
 
 mod arith;
-mod bf16;
 mod compare;
 mod convert;
 mod moves;
 mod zfa;
 
-use super::{Flow, Handler};
-use crate::Hart;
-use crate::fp::{Bits, Flags, Float, RoundingMode};
-use crate::trap::{Exec, Trap};
-use rvv_isa::{Inst, Op, csr};
+pub(super) use moves::{flh, fsh};
 
-/// Looks up an instruction that exists in single, double and half precision, in this order.
+use super::Handler;
+use crate::Hart;
+use crate::fp::{BF16, Bits, F16, F32, F64, Flags, Float, RoundingMode};
+use crate::trap::{Exec, Trap};
+use rvv_isa::{Inst, csr, rows};
+
+/// The rows of instructions that exist in single, double and half precision, in this order, and of the others.
 macro_rules! formats {
-    ($op:expr, { $($s:ident $d:ident $h:ident => $f:ident,)* }) => {
-        match $op {
+    (
+        $op:expr;
+        each { $($($s:ident).+, $($d:ident).+, $($h:ident).+ => $($f:ident)::+;)* }
+        other { $($($o:ident).+ => $handler:expr;)* }
+    ) => {
+        rows! { $op;
             $(
-                Op::$s => Some($f::<F32> as Handler),
-                Op::$d => Some($f::<F64> as Handler),
-                Op::$h => Some($f::<F16> as Handler),
+                $($s).+ => $($f)::+::<F32>;
+                $($d).+ => $($f)::+::<F64>;
+                $($h).+ => $($f)::+::<F16>;
             )*
-            _ => None,
+            $($($o).+ => $handler;)*
         }
     };
 }
-use formats;
 
-/// The handlers of the floating-point chapters.
-#[must_use]
-pub fn handler(op: Op) -> Option<(Handler, Flow)> {
-    let handler = arith::handler(op)
-        .or_else(|| compare::handler(op))
-        .or_else(|| convert::handler(op))
-        .or_else(|| moves::handler(op))
-        .or_else(|| zfa::handler(op))
-        .or_else(|| bf16::handler(op))?;
-    Some((handler, Flow::Next))
+/// The rows of the floating-point chapters.
+pub(super) fn handler(op: rvv_isa::chapter::Float) -> Handler {
+    formats! { op;
+        each {
+            fadd.s, fadd.d, fadd.h => arith::fadd;
+            fsub.s, fsub.d, fsub.h => arith::fsub;
+            fmul.s, fmul.d, fmul.h => arith::fmul;
+            fdiv.s, fdiv.d, fdiv.h => arith::fdiv;
+            fsqrt.s, fsqrt.d, fsqrt.h => arith::fsqrt;
+            fmadd.s, fmadd.d, fmadd.h => arith::fmadd;
+            fmsub.s, fmsub.d, fmsub.h => arith::fmsub;
+            fnmsub.s, fnmsub.d, fnmsub.h => arith::fnmsub;
+            fnmadd.s, fnmadd.d, fnmadd.h => arith::fnmadd;
+            fmin.s, fmin.d, fmin.h => arith::fmin;
+            fmax.s, fmax.d, fmax.h => arith::fmax;
+            feq.s, feq.d, feq.h => compare::feq;
+            flt.s, flt.d, flt.h => compare::flt;
+            fle.s, fle.d, fle.h => compare::fle;
+            fclass.s, fclass.d, fclass.h => compare::fclass;
+            fcvt.w.s, fcvt.w.d, fcvt.w.h => convert::fcvt_w;
+            fcvt.wu.s, fcvt.wu.d, fcvt.wu.h => convert::fcvt_wu;
+            fcvt.l.s, fcvt.l.d, fcvt.l.h => convert::fcvt_l;
+            fcvt.lu.s, fcvt.lu.d, fcvt.lu.h => convert::fcvt_lu;
+            fcvt.s.w, fcvt.d.w, fcvt.h.w => convert::fcvt_from_w;
+            fcvt.s.wu, fcvt.d.wu, fcvt.h.wu => convert::fcvt_from_wu;
+            fcvt.s.l, fcvt.d.l, fcvt.h.l => convert::fcvt_from_l;
+            fcvt.s.lu, fcvt.d.lu, fcvt.h.lu => convert::fcvt_from_lu;
+            fsgnj.s, fsgnj.d, fsgnj.h => moves::fsgnj;
+            fsgnjn.s, fsgnjn.d, fsgnjn.h => moves::fsgnjn;
+            fsgnjx.s, fsgnjx.d, fsgnjx.h => moves::fsgnjx;
+            fli.s, fli.d, fli.h => zfa::fli;
+            fminm.s, fminm.d, fminm.h => zfa::fminm;
+            fmaxm.s, fmaxm.d, fmaxm.h => zfa::fmaxm;
+            fround.s, fround.d, fround.h => zfa::fround;
+            froundnx.s, froundnx.d, froundnx.h => zfa::froundnx;
+            fleq.s, fleq.d, fleq.h => zfa::fleq;
+            fltq.s, fltq.d, fltq.h => zfa::fltq;
+        }
+        other {
+            fcvt.s.d => convert::fcvt::<F64, F32>;
+            fcvt.d.s => convert::fcvt::<F32, F64>;
+            fcvt.s.h => convert::fcvt::<F16, F32>;
+            fcvt.h.s => convert::fcvt::<F32, F16>;
+            fcvt.d.h => convert::fcvt::<F16, F64>;
+            fcvt.h.d => convert::fcvt::<F64, F16>;
+            fcvt.bf16.s => convert::fcvt::<F32, BF16>;
+            fcvt.s.bf16 => convert::fcvt::<BF16, F32>;
+            fmv.x.h => moves::fmv_x_h;
+            fmv.x.w => moves::fmv_x_w;
+            fmv.x.d => moves::fmv_x_d;
+            fmv.h.x => moves::fmv_from_x::<F16>;
+            fmv.w.x => moves::fmv_from_x::<F32>;
+            fmv.d.x => moves::fmv_from_x::<F64>;
+            fcvtmod.w.d => zfa::fcvtmod_w_d;
+        }
+    }
 }
 
 /// What `rm` says to ask `frm`.

@@ -1,33 +1,11 @@
 //! Instructions that move bits and look at none but the sign: sign injection, moves between register files,
 //! half-precision loads and stores. (Those of single and double precision are in the engine's loop.)
 
-use super::{Handler, formats, read, write};
+use super::{read, write};
 use crate::Hart;
-use crate::fp::{Bits, F16, F32, F64, Float};
+use crate::fp::{Bits, F16, Float};
 use crate::trap::Exec;
-use rvv_isa::{Inst, Op};
-
-pub(super) fn handler(op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::FmvXH => fmv_x_h,
-        Op::FmvXW => fmv_x_w,
-        Op::FmvXD => fmv_x_d,
-        Op::FmvHX => fmv_from_x::<F16>,
-        Op::FmvWX => fmv_from_x::<F32>,
-        Op::FmvDX => fmv_from_x::<F64>,
-        Op::Flh => flh,
-        Op::Fsh => fsh,
-        _ => return injection(op),
-    })
-}
-
-fn injection(op: Op) -> Option<Handler> {
-    formats!(op, {
-        FsgnjS FsgnjD FsgnjH => fsgnj,
-        FsgnjnS FsgnjnD FsgnjnH => fsgnjn,
-        FsgnjxS FsgnjxD FsgnjxH => fsgnjx,
-    })
-}
+use rvv_isa::Inst;
 
 /// `fd = op(fs1, fs2)`; NaNs are not made canonical, but operands that are not NaN-boxed are.
 #[inline(always)]
@@ -36,47 +14,47 @@ fn inject<F: Float>(h: &mut Hart, i: &Inst, op: impl FnOnce(F::Bits, F::Bits) ->
     write::<F>(h, i.rd, result)
 }
 
-fn fsgnj<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fsgnj<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     inject::<F>(h, i, F::sgnj)
 }
 
-fn fsgnjn<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fsgnjn<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     inject::<F>(h, i, F::sgnjn)
 }
 
-fn fsgnjx<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fsgnjx<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     inject::<F>(h, i, F::sgnjx)
 }
 
 // Transfers out of the floating-point registers take the low bits, boxed or not: "Floating-point n-bit transfer
 // operations" (section "NaN Boxing of Narrower Values").
 
-fn fmv_x_h(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmv_x_h(h: &mut Hart, i: &Inst) -> Exec {
     h.set_x(i.rd, h.f[i.rs1] as i16 as u64);
     Ok(())
 }
 
-fn fmv_x_w(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmv_x_w(h: &mut Hart, i: &Inst) -> Exec {
     h.set_x(i.rd, h.f[i.rs1] as i32 as u64);
     Ok(())
 }
 
-fn fmv_x_d(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmv_x_d(h: &mut Hart, i: &Inst) -> Exec {
     h.set_x(i.rd, h.f[i.rs1]);
     Ok(())
 }
 
-fn fmv_from_x<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmv_from_x<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     let bits = F::Bits::truncate(h.x[i.rs1]);
     write::<F>(h, i.rd, bits)
 }
 
-fn flh(h: &mut Hart, i: &Inst) -> Exec {
+pub(in crate::exec) fn flh(h: &mut Hart, i: &Inst) -> Exec {
     let half = h.load::<u16>(address(h, i))?;
     write::<F16>(h, i.rd, half)
 }
 
-fn fsh(h: &mut Hart, i: &Inst) -> Exec {
+pub(in crate::exec) fn fsh(h: &mut Hart, i: &Inst) -> Exec {
     h.store(address(h, i), h.f[i.rs2] as u16)
 }
 

@@ -2,37 +2,22 @@
 
 use super::arith::chosen;
 use super::compare::compare;
-use super::{Handler, accruing, accruing_to_x, formats, read, rounding_mode, write};
+use super::{accruing, accruing_to_x, read, rounding_mode, write};
 use crate::Hart;
-use crate::fp::{self, F16, F32, F64, Float};
+use crate::fp::{self, F64, Float};
 use crate::trap::Exec;
-use rvv_isa::{Inst, Op};
-
-pub(super) fn handler(op: Op) -> Option<Handler> {
-    if op == Op::FcvtmodWD {
-        return Some(fcvtmod_w_d);
-    }
-    formats!(op, {
-        FliS FliD FliH => fli,
-        FminmS FminmD FminmH => fminm,
-        FmaxmS FmaxmD FmaxmH => fmaxm,
-        FroundS FroundD FroundH => fround,
-        FroundnxS FroundnxD FroundnxH => froundnx,
-        FleqS FleqD FleqH => fleq,
-        FltqS FltqD FltqH => fltq,
-    })
-}
+use rvv_isa::Inst;
 
 /// The constant whose number is in the field of `rs1`.
-fn fli<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fli<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     write::<F>(h, i.rd, F::li(i.rs1))
 }
 
-fn fminm<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fminm<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     chosen::<F>(h, i, F::minm)
 }
 
-fn fmaxm<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fmaxm<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     chosen::<F>(h, i, F::maxm)
 }
 
@@ -45,26 +30,26 @@ fn round_to_integer<F: Float>(h: &mut Hart, i: &Inst, exact: bool) -> Exec {
 }
 
 /// Does not raise NX.
-fn fround<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fround<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     round_to_integer::<F>(h, i, false)
 }
 
-fn froundnx<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn froundnx<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     round_to_integer::<F>(h, i, true)
 }
 
 /// Rounds towards zero whatever `frm` says: its `rm` field is part of the encoding.
-fn fcvtmod_w_d(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fcvtmod_w_d(h: &mut Hart, i: &Inst) -> Exec {
     let a = read::<F64>(h, i.rs1);
     let result = accruing_to_x(h, |flags| fp::fcvtmod_w_d(a, flags));
     h.set_x(i.rd, result);
     Ok(())
 }
 
-fn fleq<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fleq<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     compare::<F>(h, i, F::leq)
 }
 
-fn fltq<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
+pub(super) fn fltq<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     compare::<F>(h, i, F::ltq)
 }
