@@ -72,7 +72,7 @@ fn scalar(form: &Form) -> Scalar {
 }
 
 #[test]
-fn every_shape_of_the_table_is_what_the_names_say() {
+fn shapes_of_the_instruction_table_are_what_the_names_say() {
     for form in forms::all() {
         let (name, shape) = (form.name(), form.op.shape());
         assert_eq!([shape.vd, shape.vs2, shape.vs1].map(width), [form.vd, form.vs2, form.vs1], "{name}");
@@ -94,7 +94,7 @@ fn every_shape_of_the_table_is_what_the_names_say() {
 
 /// Which pairs of operands may not overlap at all: the manual's chapters say it instruction by instruction.
 #[test]
-fn operands_are_kept_apart_where_the_manual_says_so() {
+fn the_instruction_table_keeps_operands_apart_where_the_manual_does() {
     for form in forms::all() {
         let (name, shape) = (form.name(), form.op.shape());
         let base = name.split('.').next().unwrap_or(name);
@@ -104,7 +104,8 @@ fn operands_are_kept_apart_where_the_manual_says_so() {
         ) || matches!(base, "vmsbf" | "vmsif" | "vmsof" | "vsm3me" | "vsm3c")
             || base.starts_with("vsha2")
             || form.vs2 == Some(Width::Key);
-        let vs1 = ["vrgather.vv", "vrgatherei16.vv", "vcompress.vm"].contains(&name) || base.starts_with("vsha2");
+        let vs1 =
+            ["vrgather.vv", "vrgatherei16.vv", "vcompress.vm"].contains(&name) || base.starts_with("vsha2");
         assert_eq!((shape.apart_vs2.is_some(), shape.apart_vs1.is_some()), (vs2, vs1), "{name}");
         let to_mask = matches!(form.vd, Some(Width::Mask | Width::Element | Width::WideElement) | None);
         let v0 = !to_mask || matches!(base, "vmsbf" | "vmsif" | "vmsof");
@@ -113,7 +114,7 @@ fn operands_are_kept_apart_where_the_manual_says_so() {
 }
 
 #[test]
-fn instructions_without_vector_operands_have_no_shape() {
+fn the_instruction_table_gives_no_shape_to_other_instructions() {
     let computes: Vec<Op> = forms::all().iter().map(|form| form.op).collect();
     for op in Op::all().filter(|op| !computes.contains(&op.base())) {
         assert_eq!(*op.shape(), Shape::NONE, "{}", op.name());
