@@ -1,9 +1,7 @@
 //! Accumulators: variables that live from one strip to the next.
 
 use crate::builder::{Builder, arg};
-use crate::class::group;
 use crate::index::Index;
-use crate::memory::is_memory;
 use crate::place::Place;
 use rvv_intrinsics::{Intrinsic, Role, Sem, Type, VecType};
 use rvv_ir::{Arg, Call, Expr, Stmt, Var};
@@ -11,12 +9,12 @@ use rvv_ir::{Arg, Call, Expr, Stmt, Var};
 impl Builder<'_> {
     /// The operand that a call can have its own last result for: vs1 of a reduction, else vd or vs2.
     fn carried(&self, intrinsic: &Intrinsic) -> Option<(VecType, Role)> {
-        let unfit = group(intrinsic.sem).is_some() || intrinsic.sem == Sem::LoadFf;
+        let unfit = intrinsic.sem.group_size().is_some() || intrinsic.sem == Sem::LoadFf;
         if unfit || !matches!(self.place, Place::Strip { .. }) {
             return None;
         }
         let ty = intrinsic.ret.vector().filter(|v| v.nf == 1)?;
-        let reduces = intrinsic.family.ends_with("_vs");
+        let reduces = intrinsic.sem.is_reduction();
         let roles: &[Role] = if reduces { &[Role::Vs1] } else { &[Role::Acc, Role::Dest, Role::Vs2] };
         if !reduces && ty.ratio() != self.class.ratio {
             return None;
@@ -35,7 +33,7 @@ impl Builder<'_> {
         let (vl, count) = if whole { self.vlmax(ty.ratio()) } else { (Expr::Const(1), 1) };
         let from = self.input(ty.elem, count);
         self.before.push(plain(Index::get().plain_load[&ty], Some(acc), from, &vl));
-        let access = is_memory(intrinsic.sem).then(|| self.access(intrinsic));
+        let access = intrinsic.sem.accesses_memory().then(|| self.access(intrinsic));
         let mut args = Vec::with_capacity(intrinsic.params.len());
         for param in &intrinsic.params {
             let is_old = matches!(param.role, Role::Dest | Role::Acc) && param.ty == Type::Vector(ty);

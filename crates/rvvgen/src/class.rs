@@ -22,17 +22,6 @@ pub struct Class {
     pub kind: Kind,
 }
 
-/// Elements of a group of a cryptographic operation.
-pub fn group(sem: Sem) -> Option<u8> {
-    use Sem::*;
-    match sem {
-        Ghsh | Gmul | Aesef | Aesem | Aesdf | Aesdm | Aesz | Aeskf1 | Aeskf2 => Some(4),
-        Sha2ch | Sha2cl | Sha2ms | Sm4k | Sm4r => Some(4),
-        Sm3c | Sm3me => Some(8),
-        _ => None,
-    }
-}
-
 fn ratio(ty: Type) -> Option<u32> {
     ty.vector().map(VecType::ratio).or(ty.mask())
 }
@@ -45,7 +34,7 @@ pub fn class(intrinsic: &Intrinsic) -> Class {
         params.chain(ratio(intrinsic.ret)).max().unwrap_or(8)
     };
     let plain = |ratio| Class { ratio, kind: Kind::Plain };
-    if let Some(group) = group(intrinsic.sem) {
+    if let Some(group) = intrinsic.sem.group_size() {
         return Class { ratio: ratio(intrinsic.ret).unwrap_or(8), kind: Kind::Groups(group) };
     }
     match intrinsic.sem {
@@ -57,9 +46,7 @@ pub fn class(intrinsic: &Intrinsic) -> Class {
         Sem::Reinterpret | Sem::LmulExt | Sem::LmulTrunc => plain(largest()),
         Sem::Setvl | Sem::Setvlmax => plain(ratio(intrinsic.ty).unwrap_or(8)),
         // A reduction's result is of LMUL 1, whatever it sums.
-        _ if intrinsic.param(Role::Vs2).is_some() && intrinsic.family.ends_with("_vs") => {
-            plain(of(Role::Vs2).unwrap_or(8))
-        }
+        sem if sem.is_reduction() => plain(of(Role::Vs2).unwrap_or(8)),
         _ => {
             let operand = || of(Role::Data).or(of(Role::Vs2)).or(of(Role::Vs1));
             plain(ratio(intrinsic.ret).or_else(operand).unwrap_or(8))
@@ -69,7 +56,7 @@ pub fn class(intrinsic: &Intrinsic) -> Class {
 
 /// Whether it has a meaning at this VLEN.
 pub fn exists_at(intrinsic: &Intrinsic, vlen: u32) -> bool {
-    let group = group(intrinsic.sem).map_or(1, u32::from);
+    let group = intrinsic.sem.group_size().map_or(1, u32::from);
     let fits = |ty: Type| ratio(ty).is_none_or(|r| vlen / r >= group);
     fits(intrinsic.ret) && intrinsic.params.iter().all(|p| fits(p.ty))
 }

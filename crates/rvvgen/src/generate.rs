@@ -2,7 +2,6 @@
 
 use crate::builder::{Builder, arg};
 use crate::class::{Class, Kind};
-use crate::memory::{is_memory, is_store};
 use crate::place::Place;
 use crate::rng::Rng;
 use crate::schedule::Reschedule;
@@ -207,7 +206,7 @@ impl Builder<'_> {
 
     /// A call the program is about, and what makes its result visible.
     fn planned(&mut self, intrinsic: &'static Intrinsic, overloaded: bool) {
-        if is_store(intrinsic.sem) {
+        if intrinsic.sem.is_store() {
             let data = match intrinsic.param(Role::Data).map(|p| p.ty) {
                 Some(Type::Vector(ty)) => self.vector(ty, true, 0),
                 Some(Type::Mask(n)) => self.mask(n.into(), true, 0),
@@ -237,7 +236,7 @@ impl Builder<'_> {
 
     /// Adds a call; returns its result's variable.
     pub fn call(&mut self, intrinsic: &'static Intrinsic, overloaded: bool, depth: u32) -> Option<Var> {
-        let memory = is_memory(intrinsic.sem);
+        let memory = intrinsic.sem.accesses_memory();
         let access = memory.then(|| self.access(intrinsic));
         let ratio = crate::class(intrinsic).ratio;
         let mut whole_vl = true;

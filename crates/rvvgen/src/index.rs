@@ -1,6 +1,5 @@
 //! Which loads make a type, which stores take it, which comparisons make a mask.
 
-use crate::class::group;
 use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType, all};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -96,9 +95,7 @@ impl Index {
                         index.permutations.entry(ty).or_default().push(intrinsic);
                     }
                 }
-                (_, Type::Vector(_))
-                    if intrinsic.family.ends_with("_vs") && group(intrinsic.sem).is_none() =>
-                {
+                (sem, Type::Vector(_)) if sem.is_reduction() => {
                     let source = intrinsic.param(Role::Vs2).and_then(|p| p.ty.vector());
                     if let Some(ty) = source {
                         index.reductions.entry(ty).or_default().push(intrinsic);

@@ -6,30 +6,6 @@ use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType};
 use rvv_ir::data::{Distribution, Init};
 use rvv_ir::{Arg, BufferKind, Call, Expr, Stmt, Var, put_elem};
 
-/// Whether it accesses memory.
-pub fn is_memory(sem: Sem) -> bool {
-    use Sem::*;
-    matches!(
-        sem,
-        Load | LoadFf
-            | LoadStrided
-            | LoadOrdered
-            | LoadUnordered
-            | LoadMask
-            | Store
-            | StoreStrided
-            | StoreOrdered
-            | StoreUnordered
-            | StoreMask
-    )
-}
-
-/// Whether it writes memory.
-pub fn is_store(sem: Sem) -> bool {
-    use Sem::*;
-    matches!(sem, Store | StoreStrided | StoreOrdered | StoreUnordered | StoreMask)
-}
-
 /// Where an access goes.
 pub struct Access {
     pub base: Arg,
@@ -160,7 +136,7 @@ impl Builder<'_> {
 
     /// Buffer, stride and indices for an access by this intrinsic, inside bounds at every VLEN.
     pub fn access(&mut self, intrinsic: &'static Intrinsic) -> Access {
-        let store = is_store(intrinsic.sem);
+        let store = intrinsic.sem.is_store();
         let none = |base| Access { base, stride: None, index: None };
         let elem = intrinsic.param(Role::Base).and_then(|p| pointee(p.ty)).unwrap_or(Elem::U8);
         let data = if store { intrinsic.param(Role::Data).map(|p| p.ty) } else { Some(intrinsic.ret) };

@@ -24,7 +24,7 @@ impl Builder<'_> {
             (Role::Vs1, Type::Vector(ty)) if intrinsic.sem == Sem::Gather => Arg::Var(self.gather_index(ty)),
             (_, Type::Vector(ty)) => Arg::Var(self.vector(ty, false, depth)),
             (role, Type::Mask(n)) => {
-                let memory = role == Role::Mask && crate::memory::is_memory(intrinsic.sem);
+                let memory = role == Role::Mask && intrinsic.sem.accesses_memory();
                 Arg::Var(self.mask(n.into(), memory, depth))
             }
             (_, Type::Scalar(elem)) => self.scalar(elem),

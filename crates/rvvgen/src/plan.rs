@@ -9,7 +9,6 @@
 //! dealt out over the same sequences.
 
 use crate::class::exists_at;
-use crate::memory::is_memory;
 use crate::rng::Rng;
 use crate::{Class, Selection, class};
 use rvv_intrinsics::{Intrinsic, all};
@@ -57,7 +56,7 @@ impl Plan {
         let mut pools: BTreeMap<Class, (Vec<Choice>, Vec<Choice>)> = BTreeMap::new();
         for choice in choices {
             let (operations, accesses) = pools.entry(class(choice.intrinsic)).or_default();
-            let pool = if is_memory(choice.intrinsic.sem) { accesses } else { operations };
+            let pool = if choice.intrinsic.sem.accesses_memory() { accesses } else { operations };
             pool.push(choice);
         }
         let ops = ops.max(1);
@@ -158,7 +157,7 @@ mod tests {
         let mut asked = HashSet::new();
         for k in 0..plan.round() as u64 {
             let (class, choices) = plan.program(k).unwrap();
-            let operations = choices.iter().filter(|c| !is_memory(c.intrinsic.sem)).count();
+            let operations = choices.iter().filter(|c| !c.intrinsic.sem.accesses_memory()).count();
             assert!(operations <= 10 && choices.len() <= 30, "{}", choices.len());
             for choice in choices {
                 assert_eq!(crate::class(choice.intrinsic), class);

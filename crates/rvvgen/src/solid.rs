@@ -18,7 +18,7 @@ impl Builder<'_> {
             }
             // Scalars out of masks are counted under the mask; anything else has holes.
             let scalar = matches!(intrinsic.sem, Sem::Mcpop | Sem::Mfirst);
-            let reduces = intrinsic.family.ends_with("_vs");
+            let reduces = intrinsic.sem.is_reduction();
             let kept = policy.mask_undisturbed() && vd;
             if !(scalar || reduces || kept) {
                 return false;
@@ -43,7 +43,7 @@ impl Builder<'_> {
             }
             // One element is written: that is all there is of a type that gets a vl of 1 here.
             Sem::MvElement0 => false,
-            _ if intrinsic.family.ends_with("_vs") && crate::class::group(intrinsic.sem).is_none() => {
+            sem if sem.is_reduction() => {
                 all && intrinsic.ret.vector().is_some_and(|v| v.ratio() > self.class.ratio)
             }
             _ => all,

@@ -8,7 +8,7 @@ mod encodings;
 mod rows;
 
 use rvv_asm::values::Format;
-use rvv_isa::{Class, Field, Inst, Op, RegFile};
+use rvv_isa::{Access, Class, Field, Inst, Op, RegFile};
 use std::sync::Arc;
 
 /// Operands of one run of an instruction; what each word is depends on the [`Shape`].
@@ -44,11 +44,11 @@ impl Shape {
     /// The shape of an instruction's tests.
     #[must_use]
     pub fn of(op: Op) -> Shape {
-        let name = op.name();
         match op.class() {
-            _ if name.starts_with("cbo.") => Shape::CacheBlock,
-            _ if name == "mret" || name == "sret" => Shape::Return,
-            _ if name.starts_with("sc.") => Shape::StoreConditional,
+            // A prefetch only hints.
+            Class::System | Class::Store if op.info().access == Access::CacheBlock => Shape::CacheBlock,
+            _ if matches!(op, Op::Mret | Op::Sret) => Shape::Return,
+            _ if matches!(op, Op::ScW | Op::ScD) => Shape::StoreConditional,
             Class::Load => Shape::Load,
             Class::Store => Shape::Store,
             Class::Atomic => Shape::Atomic,

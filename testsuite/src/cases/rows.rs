@@ -5,7 +5,7 @@ use super::{Density, Row, Shape, registers, source_format};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rvv_asm::values::{Format, INTEGERS, random_integer};
-use rvv_isa::{Class, Field, Inst, Op, RegFile};
+use rvv_isa::{Access, Class, Field, Inst, Op, RegFile};
 use std::sync::Arc;
 
 /// Makes the tables of one instruction, and shares those that are alike.
@@ -225,12 +225,9 @@ fn product(format: Format, a: u64, b: u64) -> u64 {
 }
 
 fn size_of(op: Op) -> u64 {
-    match op.base().name().rsplit('.').next() {
-        Some("b") => 1,
-        Some("h") => 2,
-        Some("w") => 4,
-        Some("q") => 16,
-        _ => 8,
+    match op.info().access {
+        Access::Bytes(n) => u64::from(n),
+        Access::None | Access::CacheBlock => 8,
     }
 }
 

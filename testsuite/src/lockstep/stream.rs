@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
 use rvv_asm::values::{Format, random_integer};
-use rvv_isa::{Class, Field, Inst, Op, RegFile, csr, decode, encode};
+use rvv_isa::{Access, Class, Field, Inst, Op, RegFile, csr, decode, encode};
 
 /// Registers that point into the data: `sp`, one that compressed instructions reach, and one that they do not.
 pub const BASES: [u8; 3] = [2, 9, 30];
@@ -62,7 +62,8 @@ pub fn comparable_ops() -> Vec<Op> {
         let waits = ["mret", "sret", "wfi", "wrs.nto", "wrs.sto"].contains(&name);
         // These would move a base, or jump to the start for ever.
         let kept = ["c.addi16sp", "c.jr", "c.jalr"].contains(&name);
-        waits || kept || op.is_vector() || name.starts_with("lr.") || name.starts_with("sc.")
+        let reserves = matches!(op, Op::LrW | Op::LrD | Op::ScW | Op::ScD);
+        waits || kept || op.is_vector() || reserves
     };
     Op::all().filter(|op| !out(op)).collect()
 }
@@ -226,9 +227,7 @@ fn is_kept(r: u8) -> bool {
 }
 
 fn register(fields: &[Field], file: RegFile, inst: &Inst, rng: &mut ChaCha8Rng) -> u8 {
-    let addressed = matches!(inst.op.class(), Class::Load | Class::Store | Class::Atomic)
-        || inst.op.name().starts_with("cbo.")
-        || inst.op.name().starts_with("prefetch");
+    let addressed = inst.op.info().access != Access::None;
     match (fields, inst.op.class()) {
         ([Field::Rs1], _) if addressed && file == RegFile::X => *BASES.choose(rng).expect("three"),
         ([Field::Rs1], Class::Jump) => CODE,

@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rvv_asm::values::{Format, INTEGERS};
-use rvv_isa::{Class, Field, Inst, Lmul, Op, RegFile, Sew, Vtype};
+use rvv_isa::{Addressing, Class, Eew, Field, Inst, Lmul, Memory, Op, RegFile, Sew, Shape, Vtype};
 
 /// An instruction of the matrix: segment loads and stores count once per number of fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,12 +122,12 @@ fn case(
     rng: &mut ChaCha8Rng,
 ) -> Case {
     let Subject { op, nf } = subject;
-    let name = op.name();
+    let shape = op.shape();
     let vstart = answerable_vstart(op, vtype, vlen, avl, vstart);
     // Agnostic bits vary too: Spike leaves agnostic elements undisturbed, and so do we by default.
     let vtype = Vtype::new(vtype.sew, vtype.lmul, rng.random(), rng.random());
     let sew = vtype.sew;
-    let memory = matches!(op.class(), Class::VectorLoad | Class::VectorStore);
+    let memory = shape.memory.is_some();
     let mut inst = Inst { nf, rd: 8, rs1: 24, rs2: 16, vm: !masked, ..Inst::new(op) };
     if file(op, Field::Rd) != Some(RegFile::V) {
         inst.rd = 12;
@@ -143,17 +143,18 @@ fn case(
     if has(op, Field::Imm) {
         inst.imm = immediate(op, rng);
     }
-    let is_float = name.starts_with("vf") && name != "vfirst.m" || name.starts_with("vmf");
-    let filling = if name.contains("gather") && rng.random() {
-        Filling::Small(if name.contains("ei16") { Sew::E16 } else { sew })
-    } else if is_float && rng.random_ratio(7, 8) {
+    let filling = if let Some(indices) = gathers_by(op, sew)
+        && rng.random()
+    {
+        Filling::Small(indices)
+    } else if op.is_float() && rng.random_ratio(7, 8) {
         let wider = sew.wider().filter(|_| rng.random_ratio(1, 3));
         Filling::Floats(wider.unwrap_or(sew).max_float())
     } else {
         Filling::Integers(sew)
     };
-    let eew = memory.then(|| memory_eew(name)).flatten().unwrap_or(sew);
-    let indexed = memory && (name.contains("uxei") || name.contains("oxei"));
+    let eew = stride_eew(shape, sew);
+    let indexed = shape.memory.is_some_and(Memory::is_indexed);
     let stride = stride(eew, nf, rng);
     let scalars = [
         scalar_integer(sew, avl, vlen, rng),
@@ -166,7 +167,7 @@ fn case(
         let elements = u64::from(Vtype::new(Sew::E8, Lmul::M8, false, false).vlmax(vlen));
         if indexed {
             (0, INDEX_LIMIT + field + 16)
-        } else if name.starts_with("vsse") {
+        } else if shape.memory.is_some_and(|m| m.addressing == Addressing::Strided) {
             let reach = stride.unsigned_abs() * avl + field + 16;
             if stride < 0 { (reach, field + 16) } else { (0, reach) }
         } else {
@@ -174,7 +175,7 @@ fn case(
         }
     });
     let mut shift = rng.random_range(0..256);
-    if masked && name.contains("redusum") {
+    if masked && matches!(op, Op::VfredusumVs | Op::VfwredusumVs) {
         // With no active element an unordered sum may copy vs1[0] or canonicalise it: see to it that one is.
         let active = |shift: u32| (0..avl).any(|i| mask_bit(filling, shift, i));
         while avl > 0 && !active(shift) {
@@ -201,20 +202,16 @@ fn case(
 /// Where the manual and Spike part ways over `vstart`, or the manual leaves a choice, the matrix cannot judge:
 /// those cases (see DIFFERENCES.md) are left to the rule tests, and a nearby `vstart` is taken.
 fn answerable_vstart(op: Op, vtype: Vtype, vlen: u32, avl: u64, vstart: u64) -> u64 {
-    let name = op.name();
-    let registers = |digits: &str| digits.chars().find_map(|c| c.to_digit(10)).map_or(1, u64::from);
-    let bits = u64::from(vlen);
-    let evl = match name {
-        // "Reserved if vstart >= evl"; Spike does nothing.
-        "vl1re8.v" | "vl2re8.v" | "vl4re8.v" | "vl8re8.v" => registers(name) * bits / 8,
-        _ if name.starts_with("vl") && name.contains("re") && memory_eew(name).is_some() => {
-            registers(name) * bits / u64::from(memory_eew(name).map_or(8, Sew::bits))
+    let shape = op.shape();
+    let evl = match shape.vd {
+        // "Reserved if vstart >= evl"; Spike does nothing. Moves of whole registers count elements of SEW.
+        Eew::Registers(n) => {
+            let eew = shape.memory.map_or(vtype.sew, |m| m.eew);
+            u64::from(n) * u64::from(vlen) / u64::from(eew.bits())
         }
-        "vs1r.v" | "vs2r.v" | "vs4r.v" | "vs8r.v" => registers(name) * bits / 8,
-        "vmv1r.v" | "vmv2r.v" | "vmv4r.v" | "vmv8r.v" => registers(name) * bits / u64::from(vtype.sew.bits()),
         // Element 0 is prestart when vstart is between 0 and vl; Spike writes it all the same. It also runs the
         // instruction with a vstart past the last element, which is reserved.
-        "vmv.s.x" | "vfmv.s.f" => {
+        Eew::Element0 if !shape.is_reduction() => {
             let past_vl = avl.max(1) < u64::from(vtype.vlmax(vlen));
             return if vstart > 0 && past_vl { avl.max(1) } else { 0 };
         }
@@ -226,10 +223,23 @@ fn answerable_vstart(op: Op, vtype: Vtype, vlen: u32, avl: u64, vstart: u64) -> 
 /// Indices for memory are below this.
 pub const INDEX_LIMIT: u64 = 2048;
 
-/// The width in a memory instruction's name: its last number (`vle32ff.v`, `vl2re16.v`, `vluxei8.v`).
-fn memory_eew(name: &str) -> Option<Sew> {
-    let number = name.split(|c: char| !c.is_ascii_digit()).rfind(|digits| !digits.is_empty())?;
-    number.parse().ok().and_then(Sew::from_bits)
+/// The width that strides are made of: the EEW in the encoding. Where there is none it does not matter; the recorded
+/// cases have SEW there, and for vs8r.v 8.
+fn stride_eew(shape: &Shape, sew: Sew) -> Sew {
+    match (shape.memory, shape.vd) {
+        (None, _) | (_, Eew::Mask) => sew,
+        (Some(memory), Eew::Registers(n)) if memory.store => Sew::from_bits(n.into()).unwrap_or(sew),
+        (Some(memory), _) => memory.eew,
+    }
+}
+
+/// The width of the indices of a gather.
+fn gathers_by(op: Op, sew: Sew) -> Option<Sew> {
+    match op {
+        Op::VrgatherVv | Op::VrgatherVx | Op::VrgatherVi => Some(sew),
+        Op::Vrgatherei16Vv => Some(Sew::E16),
+        _ => None,
+    }
 }
 
 fn immediate(op: Op, rng: &mut ChaCha8Rng) -> i32 {

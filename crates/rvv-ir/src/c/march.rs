@@ -1,7 +1,8 @@
 //! Which extensions programs need.
 
 use crate::Program;
-use rvv_intrinsics::{Elem, Extension, Intrinsic, Sem, Type};
+use rvv_intrinsics::{Elem, Intrinsic, Type};
+use rvv_isa::Ext;
 use std::collections::BTreeSet;
 
 /// The `-march` that all of these programs compile with: `rv64gcv`, and what their types and instructions ask for
@@ -12,17 +13,17 @@ pub fn march(programs: &[&Program]) -> String {
     for program in programs {
         for elem in elements(program) {
             match elem {
-                Elem::F16 => extensions.insert("zvfh"),
-                Elem::Bf16 => extensions.insert("zvfbfmin"),
+                Elem::F16 => extensions.insert(Ext::Zvfh.name()),
+                Elem::Bf16 => extensions.insert(Ext::Zvfbfmin.name()),
                 _ => false,
             };
         }
         for call in program.calls() {
             for ext in call.intrinsic.requires() {
-                match ext.name() {
+                match ext {
                     // Elements of f16 bring zvfh with them.
-                    "zvfhmin" => false,
-                    name => extensions.insert(name),
+                    Ext::Zvfhmin => false,
+                    ext => extensions.insert(ext.name()),
                 };
             }
             longest = longest.max(least_vlen(call.intrinsic));
@@ -42,19 +43,11 @@ pub fn march(programs: &[&Program]) -> String {
 /// The least VLEN at which an intrinsic is not reserved: each register group of a cryptographic instruction holds at
 /// least one element group (manual, "Vector Element Groups"). Compilers want to be told.
 fn least_vlen(intrinsic: &Intrinsic) -> u32 {
-    let groups = match intrinsic.ret.vector().map(|v| v.elem.bits()) {
-        Some(sew) if intrinsic.extension == Extension::Crypto => match intrinsic.sem {
-            Sem::Sm3c | Sem::Sm3me => 8 * sew,
-            Sem::Ghsh | Sem::Gmul | Sem::Sm4k | Sem::Sm4r | Sem::Aeskf1 | Sem::Aeskf2 | Sem::Aesz => 4 * sew,
-            Sem::Aesef | Sem::Aesem | Sem::Aesdf | Sem::Aesdm => 4 * sew,
-            Sem::Sha2ch | Sem::Sha2cl | Sem::Sha2ms => 4 * sew,
-            _ => return 128,
-        },
-        _ => return 128,
-    };
+    let (Some(size), Some(vector)) = (intrinsic.sem.group_size(), intrinsic.ret.vector()) else { return 128 };
+    let group = u32::from(size) * vector.elem.bits();
     let types = intrinsic.params.iter().map(|p| p.ty).chain([intrinsic.ret]);
     let lmul = types.filter_map(|ty| ty.vector()).map(|v| v.lmul.log2()).min().unwrap_or(0);
-    if lmul >= 0 { groups >> lmul } else { groups << -lmul }
+    if lmul >= 0 { group >> lmul } else { group << -lmul }
 }
 
 /// The types of all variables, buffers and operands.

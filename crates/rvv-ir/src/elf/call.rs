@@ -4,7 +4,7 @@ use super::layout::registers;
 use super::{LowerError, Lowering, reg};
 use crate::{Arg, Call, Expr, Var};
 use rvv_intrinsics::{Implied, Intrinsic, Role, Sem, Type, VecType};
-use rvv_isa::{Inst, Lmul, Op, RegFile, Sew, Vtype, csr};
+use rvv_isa::{Field, Inst, Lmul, Op, RegFile, Sew, Vtype, csr};
 
 /// The register groups. Each can be as long as any, and none overlaps another, so that no rule about overlaps is
 /// ever broken.
@@ -260,7 +260,7 @@ impl Lowering<'_> {
                 ("rs2", Some(RegFile::X)) => inst.rs2 = STRIDE,
                 ("vm", _) => inst.vm = !intrinsic.is_masked(),
                 ("nf", _) => inst.nf = fields(intrinsic) - 1,
-                (name, None) if name.starts_with("simm") || name.starts_with("zimm") => inst.imm = imm,
+                (_, None) if operand.fields().contains(&Field::Imm) => inst.imm = imm,
                 _ => return None,
             }
         }
@@ -278,8 +278,8 @@ fn fields(intrinsic: &Intrinsic) -> u8 {
 fn config(intrinsic: &Intrinsic) -> Option<Vtype> {
     let vs2 = intrinsic.param(Role::Vs2).map(|p| p.ty);
     let ty = match intrinsic.ret {
-        _ if is_reduction(intrinsic.sem) => vs2?,
-        Type::Vector(ret) if is_widening(intrinsic.instruction?) => Type::Vector(half(ret)?),
+        _ if intrinsic.sem.is_reduction() => vs2?,
+        Type::Vector(ret) if intrinsic.shape().is_widening() => Type::Vector(half(ret)?),
         ret @ Type::Vector(_) => ret,
         // A comparison is of vectors, an operation on masks has nothing else.
         ret @ Type::Mask(_) => vs2.unwrap_or(ret),
@@ -294,27 +294,6 @@ fn config(intrinsic: &Intrinsic) -> Option<Vtype> {
     };
     let policy = intrinsic.policy;
     Some(Vtype::new(sew, lmul, !policy.tail_undisturbed(), !policy.mask_undisturbed()))
-}
-
-fn is_reduction(sem: Sem) -> bool {
-    matches!(
-        sem,
-        Sem::Redsum
-            | Sem::Redand
-            | Sem::Redor
-            | Sem::Redxor
-            | Sem::Redmin
-            | Sem::Redmax
-            | Sem::Fredmin
-            | Sem::Fredmax
-            | Sem::Fredosum
-            | Sem::Fredusum
-    )
-}
-
-/// The result has twice SEW, and SEW is the sources': the manual names such instructions `vw` and `vfw`.
-fn is_widening(op: Op) -> bool {
-    op.name().starts_with("vw") || op.name().starts_with("vfw")
 }
 
 /// A type of half the width and as many elements.

@@ -272,11 +272,12 @@ fn vector_code(elf: &[u8]) -> String {
                 |i: usize| data.get(i..i + 2).map_or(0, |b| u32::from(u16::from_le_bytes([b[0], b[1]])));
             let long = half(at) & 3 == 3;
             let word = if long { half(at) | half(at + 2) << 16 } else { half(at) };
-            let line = match rvv_isa::decode(word) {
+            let inst = rvv_isa::decode(word);
+            let line = match inst {
                 Some(inst) => inst.disasm(address, DisasmOptions { pseudo: true }).replace('\t', " "),
                 None => format!(".word {word:#x}"),
             };
-            lines.push((line.starts_with('v'), format!("{address:x}: {line}")));
+            lines.push((inst.is_some_and(|i| i.op.is_vector()), format!("{address:x}: {line}")));
             at += if long { 4 } else { 2 };
         }
         flush(&function, &mut lines);

@@ -15,7 +15,7 @@ use super::runtime::{self, Dress};
 use super::stream::Stream;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rvv_isa::Op;
+use rvv_isa::{Class, Op};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -434,10 +434,11 @@ fn name_of(peer: &str, stream: &Stream) -> String {
         .steps
         .iter()
         .filter_map(|s| s.main)
-        .map(|w| rvv_isa::decode(w).map_or("reserved", |i| i.op.name()))
+        .map(rvv_isa::decode)
+        // Changes of vtype only set the scene.
+        .filter(|inst| inst.is_none_or(|i| i.op.class() != Class::VectorConfig))
+        .map(|inst| inst.map_or("reserved", |i| i.op.name()))
         .collect();
-    // Changes of vtype only set the scene.
-    ops.retain(|op| !op.starts_with("vset"));
     ops.sort_unstable();
     ops.dedup();
     ops.truncate(4);

@@ -1,7 +1,7 @@
 //! Semantic coverage: what of each instruction's meaning has been exercised.
 
 use rustc_hash::FxHashSet;
-use rvv_isa::{Class, Inst, Lmul, Op, Sew};
+use rvv_isa::{Class, FloatFormat, Inst, Lmul, Op, Scalar, Sew};
 use rvvsim::observe::Observer;
 use rvvsim::{Hart, Trap};
 
@@ -179,21 +179,21 @@ fn classes(hart: &Hart, inst: &Inst) -> [u64; 2] {
     let pair = |a: u64, b: u64, width: u32| (1 + class(a, width)) | (1 + class(b, width)) << 4;
     match inst.op.class() {
         Class::Float => {
-            let width = match inst.op.name().rsplit('.').next() {
-                Some("h") => 16,
-                Some("s") => 32,
+            let width = match inst.op.info().source {
+                Some(FloatFormat::H) => 16,
+                Some(FloatFormat::S) => 32,
                 _ => 64,
             };
             let both = pair(hart.f[inst.rs1], hart.f[inst.rs2], width);
             [both, both]
         }
-        Class::VectorFloat | Class::VectorReduction if inst.op.name().contains('f') => {
+        Class::VectorFloat | Class::VectorReduction if inst.op.is_float() => {
             let v = &hart.v;
             let size = v.vtype.sew.bytes() as usize;
             if v.vtype.vill || size == 1 || v.vl == 0 {
                 return [0, 0];
             }
-            let scalar = inst.op.name().ends_with('f');
+            let scalar = inst.op.shape().scalar == Scalar::F;
             let element = |r: u8, i: usize| {
                 let at = usize::from(r) * v.vlenb + i * size;
                 let mut le = [0; 8];

@@ -10,7 +10,7 @@ use super::stream::{Flow, Step, Stream};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
-use rvv_isa::{Class, Field, Inst, Op, RegFile, decode, encode};
+use rvv_isa::{Access, Class, Field, Inst, Op, RegFile, decode, encode};
 
 /// What the new stream is made of, in order.
 enum Piece {
@@ -253,7 +253,5 @@ fn replaced(step: &Step, raw: u32) -> Option<Piece> {
 
 /// Whether an instruction needs its address made anew.
 fn touches_memory(op: Op) -> bool {
-    matches!(op.class(), Class::Load | Class::Store | Class::Atomic | Class::VectorLoad | Class::VectorStore)
-        || op.name().starts_with("cbo.")
-        || op.name().starts_with("prefetch.")
+    op.info().access != Access::None || op.shape().memory.is_some()
 }

@@ -7,33 +7,14 @@ use crate::isa::layout::{INDICES, INDICES_SIZE, SANDBOX, SANDBOX_SIZE, is_kept};
 use crate::isa::stream::Step;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rvv_isa::{Class, Inst, Op, Sew, encode};
+use rvv_isa::{Access, Addressing, Class, Eew, Inst, Op, Sew, encode};
 
-/// Whether a scalar instruction takes an address.
-pub fn is_access(op: Op) -> bool {
-    matches!(op.class(), Class::Load | Class::Store | Class::Atomic)
-        || op.name().starts_with("cbo.")
-        || op.name().starts_with("prefetch.")
-}
-
-/// Bytes a scalar access touches; a cache block for those that are about blocks.
-fn access_size(op: Op) -> u64 {
-    let name = op.base().name();
-    let parts: Vec<&str> = name.split('.').collect();
-    if name.starts_with("cbo") || name.starts_with("prefetch") {
-        return 64;
-    }
-    let letter = match parts.as_slice() {
-        ["lr" | "sc", letter, ..] => letter,
-        [amo, letter, ..] if amo.starts_with("amo") => letter,
-        _ => name.trim_start_matches(['f', 'l', 's']),
-    };
-    match letter.chars().next() {
-        Some('b') => 1,
-        Some('h') => 2,
-        Some('w') => 4,
-        Some('q') => 16,
-        _ => 8,
+/// Bytes a scalar access touches; those of a cache block for what is about blocks. `None` if it takes no address.
+pub fn access_size(op: Op) -> Option<u64> {
+    match op.info().access {
+        Access::None => None,
+        Access::Bytes(n) => Some(u64::from(n)),
+        Access::CacheBlock => Some(64),
     }
 }
 
@@ -44,7 +25,7 @@ pub fn scalar(op: Op, is_wild: bool, rng: &mut ChaCha8Rng) -> Option<Step> {
         if inst.rs1 == 0 || is_kept(inst.rs1) {
             continue;
         }
-        let size = access_size(op);
+        let size = access_size(op)?;
         let mut offset = rng.random_range(0..SANDBOX_SIZE - size) & !(size - 1);
         // Atomics that are misaligned only trap: seldom.
         if is_wild && (op.class() != Class::Atomic || rng.random_ratio(1, 4)) {
@@ -104,29 +85,17 @@ enum Mode {
 }
 
 fn mode(builder: &Builder<'_>, inst: &Inst) -> Option<Mode> {
-    let name = inst.op.name();
-    let digits: String =
-        name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
-    let fields = u64::from(inst.nf) + 1;
+    let shape = inst.op.shape();
+    let memory = shape.memory?;
+    let segment = |eew: Sew| u64::from(shape.fields(inst)) * u64::from(eew.bytes());
     let vl = builder.vl();
-    let vlenb = u64::from(builder.vlen() / 8);
-    if name == "vlm.v" || name == "vsm.v" {
-        return Some(Mode::Unit(vl.div_ceil(8)));
-    }
-    // vl4re16.v, vs2r.v: whole registers.
-    if name.ends_with("r.v") || (name.starts_with("vl") && name.contains("re")) {
-        let registers: u64 = digits.parse().ok()?;
-        return Some(Mode::Unit(registers * vlenb));
-    }
-    let width = Sew::from_bits(digits.parse().ok()?)?;
-    if name.contains("xei") {
-        return Some(Mode::Indexed(fields * u64::from(builder.vtype().sew.bytes()), width));
-    }
-    let segment = fields * u64::from(width.bytes());
-    if name.starts_with("vlse") || name.starts_with("vsse") {
-        return Some(Mode::Strided(segment));
-    }
-    Some(Mode::Unit(vl * segment))
+    Some(match (memory.addressing, shape.vd) {
+        (Addressing::Mask, _) => Mode::Unit(vl.div_ceil(8)),
+        (_, Eew::Registers(n)) => Mode::Unit(u64::from(n) * u64::from(builder.vlen() / 8)),
+        _ if memory.is_indexed() => Mode::Indexed(segment(builder.vtype().sew), memory.eew),
+        (Addressing::Strided, _) => Mode::Strided(segment(memory.eew)),
+        _ => Mode::Unit(vl * segment(memory.eew)),
+    })
 }
 
 /// A vector access. Base, stride and indices are set just before.

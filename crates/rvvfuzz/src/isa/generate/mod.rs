@@ -16,7 +16,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use rvv_asm::Asm;
 use rvv_asm::values::Format;
-use rvv_isa::{Class, Inst, Op, csr, encode};
+use rvv_isa::{Class, Inst, Op, Scalar, csr, encode};
 
 /// How streams are made.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -166,7 +166,7 @@ pub fn step(builder: &Builder<'_>, op: Op, is_wild: bool, rng: &mut ChaCha8Rng) 
             let inst = vector::operands(builder, op, rng)?;
             Some(Step { before: fresh_scalar(&inst, rng), ..Step::plain(inst.raw) })
         }
-        _ if memory::is_access(op) => memory::scalar(op, is_wild, rng),
+        _ if memory::access_size(op).is_some() => memory::scalar(op, is_wild, rng),
         Class::Csr => system::csr(op, is_wild, rng),
         Class::System => system::step(op, rng),
         _ => {
@@ -178,17 +178,14 @@ pub fn step(builder: &Builder<'_>, op: Op, is_wild: bool, rng: &mut ChaCha8Rng) 
 
 /// Now and then new values for the scalar operand of a vector instruction.
 fn fresh_scalar(inst: &Inst, rng: &mut ChaCha8Rng) -> Vec<u32> {
-    let name = inst.op.name();
     if inst.rs1 == 0 || super::layout::is_kept(inst.rs1) || !rng.random_bool(0.3) {
         return Vec::new();
     }
-    if name.ends_with("x") {
-        return li(inst.rs1, rvv_asm::values::random_integer(rng) >> (8 * rng.random_range(0..8)));
+    match inst.op.shape().scalar {
+        Scalar::X => li(inst.rs1, rvv_asm::values::random_integer(rng) >> (8 * rng.random_range(0..8))),
+        Scalar::F => float_constant(inst.rs1, rng),
+        Scalar::Immediate | Scalar::Absent => Vec::new(),
     }
-    if name.ends_with("f") {
-        return float_constant(inst.rs1, rng);
-    }
-    Vec::new()
 }
 
 /// Now and then a new value for an operand: after some computations little is left but NaNs.
