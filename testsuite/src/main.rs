@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use testsuite::lockstep::What;
-use testsuite::peer::{SPIKE_ISA, Spike};
+use testsuite::peer::{Spike, spike_isa};
 use testsuite::{cases, golden, lockstep, program};
 
 /// Conformance tests of rvvsim.
@@ -50,7 +50,7 @@ enum Command {
         #[arg(long)]
         spike: PathBuf,
         /// The instruction set it is run with
-        #[arg(long, default_value = SPIKE_ISA)]
+        #[arg(long, default_value_t = spike_isa(128))]
         spike_isa: String,
         /// Only these extensions: names of files of isa/encodings/
         #[arg(long)]
@@ -62,7 +62,7 @@ enum Command {
         #[arg(long)]
         spike: PathBuf,
         /// The instruction set it is run with
-        #[arg(long, default_value = SPIKE_ISA)]
+        #[arg(long, default_value_t = spike_isa(128))]
         spike_isa: String,
         /// Instructions to compare
         #[arg(long, default_value_t = 1_000_000)]

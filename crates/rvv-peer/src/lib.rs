@@ -1,5 +1,6 @@
 //! Runs other emulators, Spike and QEMU, as processes with a time limit.
 
+use rvv_isa::{Ext, Isa};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,30 @@ use std::thread;
 use std::time::Duration;
 use wait_timeout::ChildExt;
 
-/// The instruction set Spike is run with unless told otherwise: what `rvvsim` has by default, and `zicclsm`,
-/// which is how Spike is told to do misaligned accesses.
-pub const SPIKE_ISA: &str = "rv64gcv_zicntr_zihpm_zacas_zabha_zawrs_zfh_zfa_zfbfmin_zca_zcd_zcb_zcmop_zimop_zba_zbb_zbc_\
-zbs_zbkb_zbkx_zicond_zicbom_zicbop_zicboz_zihintpause_zihintntl_svinval_svnapot_svadu_ziccid_zicclsm_zvl128b";
+/// The extensions that `rvvsim` has by default beyond RV64GCV. (Peers have supervisor mode without being told.)
+fn extensions() -> impl Iterator<Item = Ext> {
+    let base = Isa::parse("rv64gcv").expect("an instruction set").with(Ext::S);
+    Isa::default().beyond(&base)
+}
+
+/// The instruction set that Spike needs to be what `rvvsim` is by default: with counters, with `zicclsm`, which is how
+/// Spike is told to do misaligned accesses, and with what it calls what our page tables do.
+#[must_use]
+pub fn spike_isa(vlen: u32) -> String {
+    let names: Vec<_> = extensions().map(Ext::name).collect();
+    format!("rv64gcv_zicntr_zihpm_{}_svnapot_svadu_ziccid_zicclsm_zvl{vlen}b", names.join("_"))
+}
+
+/// The `-cpu` that QEMU's Linux user mode needs to be what `rvvsim` is by default.
+#[must_use]
+pub fn qemu_cpu(vlen: u32) -> String {
+    let mut cpu = format!("rv64,vlen={vlen},elen=64,v=true,zicntr=true,zihpm=true");
+    for ext in extensions() {
+        // Its Linux lets no process manage caches.
+        cpu += &format!(",{}={}", ext.name(), ext != Ext::Zicbom);
+    }
+    cpu
+}
 
 /// How a peer's run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,4 +202,22 @@ pub fn signature(
         return Err(failed(format!("{}: {} words, not {words}", into.display(), parsed.len())));
     }
     Ok(parsed[..words].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_told_of_every_extension() {
+        let told = |text: &str, separator: char| {
+            let names: Vec<&str> = text.split(separator).collect();
+            ["zicond", "zfh", "zcb", "zbkx", "zacas", "svinval", "zvfbfwma", "zvbb", "zvknhb", "zvksh"]
+                .iter()
+                .all(|name| names.contains(name) || names.contains(&format!("{name}=true").as_str()))
+        };
+        assert!(told(&spike_isa(256), '_') && spike_isa(256).ends_with("_zvl256b"), "{}", spike_isa(256));
+        assert!(told(&qemu_cpu(256), ',') && qemu_cpu(256).contains(",zicbom=false"), "{}", qemu_cpu(256));
+        println!("{}\n{}", spike_isa(256), qemu_cpu(256));
+    }
 }

@@ -1,7 +1,7 @@
 //! `testsuite elfs`.
 
 use super::{Line, Setup, Verdict, find, run_all, to_junit};
-use crate::peer::{SPIKE_ISA, Spike};
+use crate::peer::{Spike, spike_isa};
 use clap::Args;
 use rvv_cli::{err, errln, out};
 use rvv_isa::Isa;
@@ -20,7 +20,7 @@ pub struct Options {
     #[arg(long)]
     spike: Option<PathBuf>,
     /// The instruction set Spike is run with (zicclsm is for misaligned accesses)
-    #[arg(long, default_value = SPIKE_ISA)]
+    #[arg(long, default_value_t = spike_isa(128))]
     spike_isa: String,
     /// Run the others on this qemu-riscv64, too
     #[arg(long)]

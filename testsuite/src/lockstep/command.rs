@@ -2,7 +2,7 @@
 
 use super::logs;
 use super::recorded;
-use crate::peer::{SPIKE_ISA, Spike};
+use crate::peer::{Spike, spike_isa};
 use clap::Args;
 use rvv_cli::outln;
 use rvvfuzz::isa::inprocess::Lab;
@@ -24,7 +24,7 @@ pub struct Options {
     /// Bare-metal ELFs, or folders of them, to compare the logs of
     elfs: Vec<PathBuf>,
     /// The instruction set Spike runs the ELFs with
-    #[arg(long, default_value = SPIKE_ISA)]
+    #[arg(long, default_value_t = spike_isa(128))]
     spike_isa: String,
     /// A corpus of `rvvfuzz isa`: the logs of its streams are compared
     #[arg(long)]

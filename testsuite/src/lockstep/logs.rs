@@ -1,5 +1,6 @@
 //! Our commit log and Spike's, letter by letter: `testsuite trace`.
 
+use crate::peer::spike_isa;
 use crate::peer::{self, Ended, PeerError, Spike};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +9,7 @@ use rvvfuzz::isa::generate::{self, Chooser};
 use rvvfuzz::isa::inprocess::Lab;
 use rvvfuzz::isa::known::{Known, without_known};
 use rvvfuzz::isa::layout::{CODE, IMAGES, RAM, RUNTIME, SLOT};
-use rvvfuzz::isa::peers::{Peer, spike_isa};
+use rvvfuzz::isa::peers::Peer;
 use rvvfuzz::isa::runtime::{Dress, elf};
 use rvvfuzz::isa::stream::Stream;
 use rvvsim::elf::Image;

@@ -3,11 +3,11 @@
 
 use super::logs;
 use crate::peer::Spike;
+use crate::peer::spike_isa;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compression, Crc};
 use rvvfuzz::isa::layout::{RAM, RUNTIME};
-use rvvfuzz::isa::peers::spike_isa;
 use rvvfuzz::isa::runtime::{Dress, elf};
 use rvvfuzz::isa::stream::Stream;
 use rvvfuzz::isa::text::{Entry, parse, print};

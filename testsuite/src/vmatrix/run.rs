@@ -4,7 +4,7 @@ use super::cases::{Case, Subject, cases, vtypes};
 use super::golden::{Goldens, entries};
 use super::program::program;
 use super::{CASES_PER_TYPE, VLENS};
-use crate::peer::Spike;
+use crate::peer::{Spike, spike_isa};
 use rvvsim::elf::Image;
 use rvvsim::{Config, Machine, Outcome};
 use std::path::Path;
@@ -29,12 +29,6 @@ pub fn on_rvvsim(elf: &[u8], config: Config) -> Result<Vec<u64>, String> {
     let offset = (begin - 0x8000_0000) as usize;
     let bytes = &machine.hart.ram.bytes()[offset..offset + (end - begin) as usize];
     Ok(bytes.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes"))).collect())
-}
-
-/// The instruction set Spike needs for the matrix at a VLEN.
-#[must_use]
-pub fn spike_isa(vlen: u32) -> String {
-    format!("rv64gcv_zvfh_zvfbfmin_zvfbfwma_zvbb_zvbc_zvkg_zvkned_zvknhb_zvksed_zvksh_zicclsm_zvl{vlen}b")
 }
 
 /// The signature on Spike.

@@ -79,9 +79,6 @@ pub enum Ending {
     Broken(String),
 }
 
-/// All that programs can use but the instructions on element groups (`norm:egs_vl_avl`).
-const WITHOUT_GROUPS: &str = "rv64gcv_zfh_zvfh_zvfbfmin_zvfbfwma_zvbb_zvbc";
-
 /// Time for a run.
 const TIME: Duration = Duration::from_secs(30);
 /// Instructions for a run, so that in-process results depend on no clock.
@@ -166,11 +163,8 @@ fn run_here(elf: &[u8], setup: &Setup, only: Option<usize>) -> Observed {
     };
     let isa = match setup.vl {
         VlChoice::Max => Config::default().isa,
-        // Without the instructions on element groups, whose presence would round vl up.
-        VlChoice::Half => match WITHOUT_GROUPS.parse() {
-            Ok(isa) => isa,
-            Err(error) => return broken(format!("{error}")),
-        },
+        // Without the instructions on element groups, whose presence would round vl up (norm:egs_vl_avl).
+        VlChoice::Half => Config::default().isa.without_groups(),
     };
     let config = Config {
         isa,

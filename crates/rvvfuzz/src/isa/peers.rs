@@ -9,7 +9,7 @@ use super::layout::{DUMPS, RAM, RUNTIME};
 use super::runtime::{Dress, elf_from};
 use super::stream::{CodeError, Step, Stream};
 use rvv_isa::{Ext, Inst, Isa, Op, csr};
-use rvv_peer::{Ended, PeerError, run_keeping, signature};
+use rvv_peer::{Ended, PeerError, qemu_cpu, run_keeping, signature, spike_isa};
 use rvvsim::config::Agnostic;
 use rvvsim::elf::Image;
 use rvvsim::linux::{Output, ProcessOptions};
@@ -57,27 +57,6 @@ pub enum AskError {
     /// `rvvsim` did not come to the end of the ELF.
     #[error("rvvsim: {0}")]
     Here(String),
-}
-
-/// The instruction set that Spike needs to be what `rvvsim` is.
-#[must_use]
-pub fn spike_isa(vlen: u32) -> String {
-    let scalar = rvv_peer::SPIKE_ISA.trim_end_matches("_zvl128b");
-    format!("{scalar}_zvfh_zvfbfmin_zvfbfwma_zvbb_zvbc_zvkg_zvkned_zvknhb_zvksed_zvksh_zvl{vlen}b")
-}
-
-/// The `-cpu` that QEMU needs to be what `rvvsim` is.
-#[must_use]
-pub fn qemu_cpu(vlen: u32) -> String {
-    let on = "v zfh zfa zfbfmin zca zcd zcb zcmop zimop zba zbb zbc zbs zbkb zbkx zicond zicbop zicboz \
-              zihintpause zihintntl zawrs zacas zabha svinval zicntr zihpm zvfh zvfbfmin zvfbfwma zvbb zvbc zvkg \
-              zvkned zvknhb zvksed zvksh";
-    // Its Linux lets no process manage caches: ours then has no such instructions either, see `Peer::isa`.
-    let mut cpu = format!("rv64,vlen={vlen},elen=64,zicbom=false");
-    for name in on.split_whitespace() {
-        cpu += &format!(",{name}=true");
-    }
-    cpu
 }
 
 impl Peer {

@@ -367,7 +367,8 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         immediate,
         inactive,
         tail,
-        writes: if matches!(config.tail, Agnostic::Random(_)) && !shape.is_store() && shape.vd != Eew::Absent {
+        writes: if matches!(config.tail, Agnostic::Random(_)) && !shape.is_store() && shape.vd != Eew::Absent
+        {
             let registers = layout.vd_registers * if whole_registers { 1 } else { u32::from(inst.nf) + 1 };
             (((1_u64 << registers) - 1) << inst.rd) as u32
         } else {
