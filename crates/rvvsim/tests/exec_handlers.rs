@@ -1,7 +1,9 @@
-//! Nothing that the decoder accepts is left without a handler.
+//! Nothing that the decoder accepts is left without a handler, and a mnemonic leads to it.
 
-use rvv_isa::{Class, Op};
+use rvv_isa::{Class, DisasmOptions, Inst, Op};
 use rvvsim::exec;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 #[test]
 fn every_scalar_instruction_outside_the_loop_has_a_handler() {
@@ -16,4 +18,38 @@ fn every_scalar_instruction_outside_the_loop_has_a_handler() {
         count += 1;
     }
     assert!(count > 200, "only {count} instructions found");
+}
+
+/// All words of the Rust files in a folder, as mnemonics are made of them.
+fn words(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            words(&path, found);
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let pieces = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
+        found.extend(pieces.map(|piece| piece.trim_matches('.').to_owned()));
+    }
+}
+
+/// A reader looks for an instruction by its mnemonic: it stands where the instruction gets its meaning. (A compressed
+/// one is found by what it expands to; a segment access by its own name.)
+#[test]
+fn every_mnemonic_stands_where_its_meaning_is() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = BTreeSet::new();
+    for folder in ["exec", "vector"] {
+        words(&source.join(folder), &mut found);
+    }
+    for op in Op::all().filter(|op| !op.is_compressed() || op.base() == *op) {
+        assert!(found.contains(op.name()), "{}", op.name());
+        let fields = if op.info().operands.iter().any(|o| o.name() == "nf") { 1..8 } else { 0..0 };
+        for nf in fields {
+            let segment = Inst { nf, ..Inst::new(op) }.disasm(0, DisasmOptions::default());
+            let name = segment.split_whitespace().next().unwrap();
+            assert!(found.contains(name), "{name}");
+        }
+    }
 }

@@ -16,11 +16,13 @@ pub(super) fn computation(op: Integer) -> Kind {
         slti => Kind::Slti;
         sltiu => Kind::Sltiu;
         xori => Kind::Xori;
+        // prefetch.i prefetch.r prefetch.w: with rd = x0, which does nothing.
         ori => Kind::Ori;
         andi => Kind::Andi;
         slli => Kind::Slli;
         srli => Kind::Srli;
         srai => Kind::Srai;
+        // ntl.p1 ntl.pall ntl.s1 ntl.all: with rd = x0, which does nothing.
         add => Kind::Add;
         sub => Kind::Sub;
         sll => Kind::Sll;

@@ -19,7 +19,7 @@ pub(super) fn handler(op: System) -> (Handler, Flow) {
         sfence.w.inval, sfence.inval.ir => sfence_inval;
         wrs.nto => return (wrs_nto, Flow::Next);
         // One hart, whose memory accesses happen in order and at once, has nothing to order and nothing to
-        // wait for, and the engine sees at once when code changes.
+        // wait for, and the engine sees at once when code changes. fence.tso and pause are cases of fence.
         fence, fence.i, wrs.sto => return (nothing, Flow::Next);
     };
     (handler, Flow::End)
