@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// What clang does not have: 21 has none of these, 22 wants a draft extension for them.
 const MISSING: [&str; 2] = ["vfmv_v_f_bf16*", "vfmerge_vfm_bf16*"];
 
-/// What clang 19 does not have either; vsha2cl becomes vsha2ch there (testsuite/DIFFERENCES.md).
+/// What clang 19 does not have either; vsha2cl becomes vsha2ch there (bugs/clang-vsha2cl.md).
 const MISSING_19: [&str; 6] = [
     "vmv_v_v_bf16*",
     "vmerge_vvm_bf16*",
@@ -37,7 +37,7 @@ const MISSING_19: [&str; 6] = [
     "vsha2cl*",
 ];
 
-/// What is known to be the compiler's fault (testsuite/DIFFERENCES.md), by what the emulator says.
+/// What is known to be the compiler's fault (bugs/), by what the emulator says.
 const KNOWN: [&str; 6] = [
     "norm:vsha2chl-vv_vdoverlapvs1vs2_rsv",
     "norm:veccrypto_vsins_vdvs2overlap",

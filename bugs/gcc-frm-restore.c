@@ -1,4 +1,4 @@
-// gcc 14.2 to 16.2, -march=rv64gcv -O2: f returns with frm = 2, and the vfsub rounds down. See BUGS.md.
+// gcc 14.2 to 16.2, -march=rv64gcv -O2: f returns with frm = 2, and the vfsub rounds down. See gcc-frm-restore.md.
 #include <riscv_vector.h>
 void f(double *p, float *q, long *a, size_t vl) {
   long b = a[0], c = a[1], d = a[2], e = a[3], g = a[4], h = a[5], i = a[6], j = a[7], k = a[8], l = a[9], m = a[10];
