@@ -22,6 +22,8 @@ pub struct Options {
     pub spike: Option<PathBuf>,
     /// Where to write a chart.
     pub svg: Option<PathBuf>,
+    /// A document whose tables are rewritten.
+    pub markdown: Option<PathBuf>,
     /// How often each is run.
     pub rounds: usize,
     /// Count the host's instructions, too.

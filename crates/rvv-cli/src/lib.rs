@@ -1,5 +1,7 @@
 //! What all commands share: a standard output that may be full or closed. `println!` panics there.
 
+pub mod figures;
+
 use std::fmt::Arguments;
 use std::io::{Error, ErrorKind, Write, stderr, stdout};
 

@@ -2,7 +2,7 @@
 
 use crate::options::CoverageOptions;
 use crate::progress::Progress;
-use rvv_cli::out;
+use rvv_cli::{figures, out};
 use rvv_ir::VlChoice;
 use rvvgen::{Category, Coverage, Plan, generate};
 
@@ -37,6 +37,9 @@ pub fn run(options: &CoverageOptions) -> Result<bool, String> {
         let drawn = draw(&curves, options.count);
         std::fs::write(path, drawn).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
     }
+    if let Some(document) = &options.markdown {
+        figures::update(document, "rvvgen coverage", "rvvgen", &markdown(&curves))?;
+    }
     out!("{}", if options.json { json(&curves) } else { table(&curves) });
     Ok(true)
 }
@@ -61,6 +64,23 @@ fn table(curves: &[(Category, Vec<Point>)]) -> String {
             text += &format!(" {:>16.2} %", points[row].1);
         }
         text.push('\n');
+    }
+    text
+}
+
+/// The decades from a hundred programs, in Markdown, beside what RVISmith reports.
+fn markdown(curves: &[(Category, Vec<Point>)]) -> String {
+    let names: Vec<&str> = curves.iter().map(|(category, _)| category.name()).collect();
+    let rule = " ---: |".repeat(names.len() + 2);
+    let mut text = format!("| programs | {} | RVISmith, all |\n|{rule}\n", names.join(" | "));
+    let points = curves.first().map_or(&[][..], |(_, points)| points);
+    for (row, &(programs, _)) in points.iter().enumerate() {
+        let Some((_, theirs)) = RVISMITH.iter().find(|(n, _)| *n == programs) else { continue };
+        text += &format!("| {programs} |");
+        for (_, points) in curves {
+            text += &format!(" {:.1} % |", points[row].1);
+        }
+        text += &format!(" {theirs:.1} % |\n");
     }
     text
 }

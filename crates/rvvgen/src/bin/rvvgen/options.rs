@@ -196,6 +196,10 @@ pub struct CoverageOptions {
     #[arg(long, value_name = "FILE", requires = "curve")]
     pub svg: Option<PathBuf>,
 
+    /// Rewrites the table of that curve in a document, between its marks.
+    #[arg(long, value_name = "FILE", requires = "curve", hide_short_help = true)]
+    pub markdown: Option<PathBuf>,
+
     #[command(flatten)]
     pub style: StyleOptions,
 }
