@@ -1,7 +1,10 @@
-//! What all commands share: a standard output that may be full or closed. `println!` panics there.
+//! What all commands share: a standard output that may be full or closed, where `println!` panics;
+//! completions and man pages; tables in documents.
 
 pub mod figures;
+mod generate;
 
+pub use generate::generate;
 use std::fmt::Arguments;
 use std::io::{Error, ErrorKind, Write, stderr, stdout};
 
@@ -55,9 +58,15 @@ pub fn complain(text: Arguments<'_>) {
     let _ = err.write_fmt(text).and_then(|()| err.flush());
 }
 
-/// Parses the command line. A wrong one, `--help` and `--version` end the process.
+/// Parses the command line. A wrong one, `--help`, `--version` and `--generate` end the process.
 #[must_use]
 pub fn parse<T: clap::Parser>() -> T {
+    if let Some(done) = generate(T::command()) {
+        if let Err(why) = &done {
+            errln!("{why}");
+        }
+        std::process::exit(if done.is_ok() { 0 } else { CANNOT });
+    }
     match T::try_parse() {
         Ok(options) => options,
         Err(told) => {

@@ -10,8 +10,8 @@ mod say;
 mod signature;
 mod sweep;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 use options::{IsaOption, Mode, Options, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
@@ -53,6 +53,11 @@ fn main() -> ExitCode {
             Ok(Parsed::Print(text)) => return print_only(&format!("{text}\n")),
             Err(message) => Err(message),
         }
+    } else if let Some(done) = rvv_cli::generate(Options::command()) {
+        return match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(message) => ExitCode::from(cannot_run(&message)),
+        };
     } else {
         match Options::try_parse_from(args) {
             Ok(options) => Job::from_options(options),
