@@ -6,6 +6,8 @@
 //! `...` in a line for any text. Durations such as `0.1 s` are not compared. Each block has a folder for its
 //! files, with the programs of [`PROGRAMS`].
 
+mod links;
+
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Inst, Op, csr};
