@@ -23,11 +23,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Random streams of instructions on rvvsim, Spike and QEMU, whole state compared.
+/// Run random streams of instructions on rvvsim, Spike and QEMU, and compare the whole state.
 ///
-/// Streams are made from the instruction table, seeded, and guided by what they exercise. Each runs on rvvsim in
-/// process, and as an ELF on the peers: on Spike in M-mode, on QEMU as a Linux process. A difference that is not on the
-/// list of known ones is made small and told in DIR/findings.
+/// Streams are generated from the instruction table, seeded, and guided by coverage. Each runs on rvvsim in
+/// process, and as an ELF on the peers: on Spike in M-mode, on QEMU as a Linux process. A difference that is
+/// not on the list of known ones is reduced and reported in DIR/findings.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -51,12 +51,12 @@ pub struct Command {
 
 #[derive(Subcommand, Debug)]
 enum Action {
-    /// Run a saved corpus: against what was recorded, under all policies, and on any emulator or board.
+    /// Run a saved corpus, compared with what was recorded, under all policies, and on any emulator or board.
     ///
     /// It ends with 0 if all is as it should be, 1 if something is wrong, 2 if it could not run: also if the
     /// command or a peer that was named fails a first stream.
     Replay(Replay),
-    /// Choose the few streams of a corpus that cover what all of it does
+    /// Choose the fewest streams of a corpus with the same coverage
     Distill(Distill),
 }
 
@@ -68,31 +68,31 @@ struct Campaign {
     /// Stop after so many streams
     #[arg(long)]
     count: Option<u64>,
-    /// Workers
+    /// Worker threads
     #[arg(long, default_value_t = processors(), value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
-    /// Everything random follows from it (with --jobs 1 and --count, the whole campaign does)
+    /// Seed of all random choices (with --jobs 1 and --count, the whole campaign is reproducible)
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// VLENs, in turn
+    /// VLENs, used in turn
     #[arg(long, value_delimiter = ',', default_values_t = [128, 256, 1024], value_parser = vlen)]
     vlen: Vec<u32>,
-    /// Share of instructions on the edge: reserved encodings, overlaps, vstart, misaligned, faults, reserved frm
+    /// Share of corner cases: reserved encodings, overlaps, vstart, misaligned, faults, reserved frm
     #[arg(long, default_value_t = 0.1, value_parser = share)]
     wild: f64,
     /// Share of vector instructions
     #[arg(long, default_value_t = 0.7, value_parser = share)]
     vector: f64,
-    /// Instructions of a stream
+    /// Instructions per stream
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=256))]
     length: u16,
-    /// Streams in one ELF for the peers
+    /// Streams per ELF for the peers
     #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u16).range(1..=128))]
     pack: u16,
-    /// Where findings, corpus and coverage go
+    /// Folder for findings, corpus and coverage
     #[arg(long, default_value = "rvvfuzz-isa", value_name = "DIR")]
     out: PathBuf,
-    /// Begin with the streams of this folder
+    /// Start with the streams of this folder
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     #[command(flatten)]
@@ -107,10 +107,10 @@ struct Peers {
     /// QEMU; without it, `qemu-riscv64` on the PATH if it is there
     #[arg(long, value_name = "PATH")]
     qemu: Option<PathBuf>,
-    /// Ask nobody
+    /// Use no peers
     #[arg(long, conflicts_with_all = ["spike", "qemu"])]
     alone: bool,
-    /// Seconds a peer may take for one ELF
+    /// Time limit of a peer for one ELF, in seconds
     #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     limit: u64,
 }
@@ -119,11 +119,11 @@ struct Peers {
 struct Replay {
     /// The corpus: a folder, or one file
     dir: PathBuf,
-    /// Run each ELF by this command, split at spaces: `{elf}` is the file, `{vlen}` its VLEN; what the ELF writes to
-    /// its standard output must come out
+    /// Run each ELF by this command, split at spaces: `{elf}` is the file, `{vlen}` its VLEN; what the ELF
+    /// writes to its standard output must be on the command's
     #[arg(long, value_name = "COMMAND")]
     on: Option<String>,
-    /// The known differences of this peer are the command's, too
+    /// Expect the known differences of this peer
     #[arg(long = "as", value_name = "NAME", default_value = "command", requires = "on",
           value_parser = ["command", "qemu", "spike"])]
     known_as: String,
@@ -137,7 +137,7 @@ struct Distill {
     from: PathBuf,
     /// The folder to write
     to: PathBuf,
-    /// No more than so many bytes
+    /// Size limit, in bytes
     #[arg(long, default_value_t = 2_000_000)]
     bytes: usize,
 }

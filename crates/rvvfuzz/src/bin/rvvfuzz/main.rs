@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 use rvvfuzz::campaign::command::{bench, doctor, reduce, replay, report, run, show};
 use std::process::ExitCode;
 
-/// Fuzzing campaigns: random programs on rvvsim and its peers, compared.
+/// Fuzzing campaigns: random programs and instruction streams on compilers and emulators, judged.
 #[derive(Parser)]
 #[command(
     version,
@@ -12,11 +12,11 @@ use std::process::ExitCode;
     after_help = "\
 Exit codes of all commands:
   0    nothing is wrong
-  1    something is: a verdict, a disagreement
-  2    it could not do what it was asked for, and says why: the command line is wrong; a compiler, an emulator or a level
-       was named that is not there or fails a first program; a testbed stopped working; a file cannot be read or written
+  1    there is a verdict or a disagreement
+  2    the command failed, with a message: the command line is wrong; a compiler, an emulator or a level was named that is
+       missing or fails a first program; a testbed stopped working; a file cannot be read or written
   130  a second ctrl-C
-  141  nobody reads its output any more"
+  141  its output was closed"
 )]
 struct Cli {
     #[command(subcommand)]

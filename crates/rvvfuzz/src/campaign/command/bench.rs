@@ -11,33 +11,33 @@ use clap::Args;
 use rvv_cli::outln;
 use std::process::ExitCode;
 
-/// Checks per CPU-second: batches with rvvsim in process, against one program, one compilation, QEMU.
+/// Measure checks per CPU-second: batches on rvvsim in process, compared with one compilation and one QEMU
+/// process each.
 ///
-/// A check is one operation on one testbed, judged. Both ways write the same programs, compute what they must
-/// print, compile them by the same compilers at the same levels without libc, run and judge them. Batches are
-/// run as a campaign runs them, in every set-up of rvvsim; programs one by one on QEMU, once in one set-up,
-/// and once in every set-up that QEMU has of those. CPU time is that of this process and its children. It
-/// ends with 0 if batches are at least 10 times as fast as programs one by one in one set-up, with 1 if they
-/// are not, and with 2 if it could not run: also if a compiler, a level or QEMU is not there or fails a first
-/// program.
+/// A check is one operation on one testbed, judged. Both methods generate the same programs, compute the
+/// expected output, compile with the same compilers at the same levels without libc, run and judge. Batches
+/// run as in a campaign, in every configuration of rvvsim; single programs run on QEMU, in one configuration,
+/// and in each that QEMU has of those. CPU time is that of this process and its children. It ends with 0 if
+/// batches are at least 10 times as fast as programs one by one in one configuration, with 1 if they are not,
+/// and with 2 if it could not run: also if a compiler, a level or QEMU is not there or fails a first program.
 #[derive(Args, Debug)]
 pub struct Command {
-    /// Programs in a batch
+    /// Programs per batch
     #[arg(long, default_value_t = 96, value_parser = clap::value_parser!(u16).range(1..=1000))]
     count: u16,
-    /// Programs done one by one: the first of the same
+    /// Programs compiled and run one by one; the first of the batch
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u16).range(1..=1000))]
     alone: u16,
     /// Compilers [default: the newest gcc and the newest clang on PATH]
     #[arg(long, value_delimiter = ',')]
     compilers: Option<Vec<String>>,
-    /// Levels
+    /// Optimisation levels
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, default_values_t = ["-O0".to_string(), "-O3".to_string()])]
     levels: Vec<String>,
-    /// QEMU
+    /// QEMU, by name or path
     #[arg(long, default_value = "qemu-riscv64")]
     qemu: String,
-    /// The programs' seed
+    /// Seed of the programs
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -198,7 +198,8 @@ fn cpu_seconds() -> Result<f64, String> {
     parse_stat(&text).ok_or_else(|| "/proc/self/stat is not as proc(5) describes it".to_string())
 }
 
-/// Fields 14 to 17: utime, stime, cutime, cstime, in hundredths of a second. The second field, in parentheses, may contain anything.
+/// Fields 14 to 17: utime, stime, cutime, cstime, in hundredths of a second. The second field, in
+/// parentheses, may contain anything.
 fn parse_stat(text: &str) -> Option<f64> {
     let (_, rest) = text.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();

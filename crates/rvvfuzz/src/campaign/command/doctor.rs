@@ -10,7 +10,7 @@ use clap::Args;
 use rvv_cli::outln;
 use std::process::ExitCode;
 
-/// What there is to test with, and what would add more.
+/// List the compilers and emulators found, and what would add more.
 #[derive(Args, Debug)]
 #[command(after_help = "It ends with 0, or with 2 if what was named is not there or fails a first program.")]
 pub struct Command {

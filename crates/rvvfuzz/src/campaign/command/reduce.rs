@@ -21,11 +21,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Makes a program that shows a fault small, and writes a report on it.
+/// Reduce a program that shows a fault, and write a report.
 ///
-/// The program is a file, or a verdict of a campaign by its number. It is run on all testbeds, and whatever is wrong is reduced:
-/// what it must print is computed anew at each step, so that it keeps its meaning. For each fault there are then a program
-/// (.ir), the same in C (.c) and a report (.md) with versions, levels and the guilty pass.
+/// The program is a file, or a verdict of a campaign by its number. It is run on all testbeds, and each fault
+/// is reduced. The expected output is computed again at each step, so that the program stays well-defined.
+/// For each fault it writes the program (.ir), the same in C (.c), and a report (.md) with versions, levels
+/// and the pass at fault.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -42,7 +43,7 @@ pub struct Command {
     /// The campaign's file, for the number of a verdict
     #[arg(long, default_value = "campaign.db", value_name = "FILE")]
     store: PathBuf,
-    /// Time to reduce one fault, and again to find the guilty pass
+    /// Time to reduce one fault, and the same again to bisect the passes
     #[arg(long, value_parser = duration, default_value = "5m")]
     time: Duration,
     /// The folder to write to

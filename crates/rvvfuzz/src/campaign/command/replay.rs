@@ -15,7 +15,7 @@ use rvv_ir::Program;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Runs programs from files on all testbeds: the outcomes, and the vote.
+/// Run programs from files on all testbeds, and judge them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

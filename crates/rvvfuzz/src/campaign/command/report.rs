@@ -8,7 +8,7 @@ use rvv_cli::outln;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// A campaign as one page, and for other programs.
+/// Write the report of a campaign: HTML, JSON, JUnit, SARIF.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,10 +22,10 @@ pub struct Command {
     /// The campaign's file
     #[arg(long, default_value = "campaign.db", value_name = "FILE")]
     store: PathBuf,
-    /// The page [default: the store's name with .html, if nothing else is asked for]
+    /// An HTML page [default: the store's name with .html, if nothing else is asked for]
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Everything, as JSON; - is the standard output
+    /// Everything, as JSON; - is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// A suite for each testbed and a test case for each program that fails on it, as JUnit XML

@@ -19,11 +19,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Random programs of RVV intrinsics, through every compiler and emulator there is, judged.
+/// Run a campaign: random programs of RVV intrinsics on every compiler and emulator, judged.
 ///
-/// Programs are written, compiled by every compiler at every level, run on every emulator in every set-up, and held against
-/// what they must print. Whoever is wrong is named. The direct lowering and rvvsim are built in, so it needs nothing
-/// else; gcc 14 and later, clang 17 and later, zig and QEMU are used if they are on PATH (`rvvfuzz doctor`).
+/// Programs are generated, compiled by every compiler at every level, and run on every emulator in every
+/// configuration. Their output is compared with the expected output, and the compiler or emulator at fault is
+/// named. The direct lowering and rvvsim are built in; gcc 14 and later, clang 17 and later, zig and QEMU are
+/// used if they are on PATH (`rvvfuzz doctor`).
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -33,13 +34,13 @@ Examples:
   rvvfuzz run --time 2h --store builtin.db --resume
   rvvfuzz run --intrinsics 'vfw*_rm' --policy rounding
 
-Ctrl-C finishes the batches at work and saves; a second one ends at once. Either way --resume goes on.
+Ctrl-C finishes the current batches and saves; a second one ends at once. Either way --resume continues.
 \
 It ends with 0 if nothing is wrong, 1 if there are verdicts, 2 if it could not run: a compiler, an emulator, a level
 or a policy was named that is not there or fails a first program, a testbed stopped working, or the store cannot be
 written. In a closed pipe it ends silently, with 141.")]
 pub struct Command {
-    /// Begin batches for this long: 90, 90s, 5m, 2h [default: 1m, if no --count is given]
+    /// Start batches for this long: 90, 90s, 5m, 2h [default: 1m, if no --count is given]
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
     /// Stop after so many programs
@@ -48,19 +49,19 @@ pub struct Command {
     /// The campaign's file
     #[arg(long, default_value = "campaign.db", value_name = "FILE")]
     store: PathBuf,
-    /// Go on with the campaign in the store, if there is one
+    /// Continue the campaign in the store, if there is one
     #[arg(long)]
     resume: bool,
-    /// Workers; one of them makes verdicts small while there are any
+    /// Worker threads; one reduces findings while any are pending
     #[arg(long, default_value_t = processors(), value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
-    /// Leave programs with verdicts as they are
+    /// Do not reduce programs
     #[arg(long)]
     no_reduce: bool,
-    /// Time to reduce one program, and again to find the guilty pass
+    /// Time to reduce one program, and the same again to bisect the passes
     #[arg(long, value_parser = duration, default_value = "2m")]
     reduce_time: Duration,
-    /// Leave this page at the end
+    /// Write the report to this file at the end
     #[arg(long, value_name = "HTML")]
     report: Option<PathBuf>,
     #[command(flatten)]
@@ -71,37 +72,37 @@ pub struct Command {
 
 #[derive(Args, Debug)]
 struct ProgramArgs {
-    /// Everything random follows from it [default: 1]
+    /// Seed of all random choices [default: 1]
     #[arg(long)]
     seed: Option<u64>,
-    /// Operations of a program [default: 10]
+    /// Operations per program [default: 10]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
     ops: Option<u16>,
-    /// Elements of data [default: 10]
+    /// Elements per buffer [default: 10]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=10000))]
     len: Option<u16>,
-    /// Programs in a translation unit [default: 48]
+    /// Programs per translation unit [default: 48]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
     batch: Option<u16>,
-    /// Intrinsics by name, with * and ? [default: all]
+    /// Names of intrinsics, with * and ? [default: all]
     #[arg(long, value_delimiter = ',')]
     intrinsics: Option<Vec<String>>,
-    /// v, bf16, crypto [default: all]
+    /// Lists of intrinsics: v, bf16, crypto [default: all]
     #[arg(long, value_delimiter = ',')]
     extension: Option<Vec<String>>,
-    /// explicit, explicit-policy, overloaded, overloaded-policy [default: all]
+    /// Categories of names: explicit, explicit-policy, overloaded, overloaded-policy [default: all]
     #[arg(long, value_delimiter = ',')]
     category: Option<Vec<String>>,
-    /// Generation policies, in turn; `all` for all of them [default: default]
+    /// Generation policies, used in turn; `all` for every one [default: default]
     #[arg(long, value_delimiter = ',')]
     policy: Option<Vec<String>>,
-    /// Orders of statements: each program comes in all of these [default: all-in,unit,random]
+    /// Orders of statements; each program is run in each [default: all-in,unit,random]
     #[arg(long, value_delimiter = ',')]
     schedules: Option<Vec<String>>,
-    /// Time for one build [default: 2m]
+    /// Time limit of one build [default: 2m]
     #[arg(long, value_parser = duration)]
     build_time: Option<Duration>,
-    /// Mebibytes for one build [default: 4096]
+    /// Memory limit of one build, in MiB [default: 4096]
     #[arg(long, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
     build_memory: Option<u64>,
 }

@@ -11,7 +11,7 @@ use rvv_ir::c::{COptions, emit};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The verdicts of a campaign, or one of them in detail.
+/// Show the verdicts of a campaign, or one of them in detail.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -21,15 +21,15 @@ Examples:
 
 It ends with 0 if there are no verdicts, 1 if there are, 2 if the store cannot be read.")]
 pub struct Command {
-    /// The verdict
+    /// The number of a verdict
     id: Option<i64>,
     /// The campaign's file
     #[arg(long, default_value = "campaign.db", value_name = "FILE")]
     store: PathBuf,
-    /// The verdict's program alone, reduced if it was
+    /// Print its program only, reduced if it was
     #[arg(long, requires = "id", conflicts_with = "c")]
     ir: bool,
-    /// The same in C
+    /// Print its program in C
     #[arg(long, requires = "id")]
     c: bool,
 }

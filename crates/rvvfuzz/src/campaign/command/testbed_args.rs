@@ -9,19 +9,19 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug, Default)]
 pub(super) struct TestbedArgs {
-    /// Only what is built in: the direct lowering and rvvsim
+    /// Use only the built-in compiler (the direct lowering) and rvvsim
     #[arg(long, conflicts_with_all = ["testbeds", "compilers", "qemu", "levels"])]
     pub builtin: bool,
     /// A file that describes compilers and emulators; `rvvfuzz doctor` shows an example
     #[arg(long, value_name = "FILE")]
     pub testbeds: Option<PathBuf>,
-    /// gcc and clang by name or path, beside the direct lowering; `none` for that alone [default: all on PATH]
+    /// gcc and clang by name or path, besides the direct lowering; `none` for no other [default: all on PATH]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub compilers: Option<Vec<String>>,
-    /// QEMU by name or path; `none` to go without [default: qemu-riscv64 if it is on PATH]
+    /// QEMU by name or path; `none` for no QEMU [default: qemu-riscv64 if it is on PATH]
     #[arg(long, value_name = "PATH")]
     pub qemu: Option<String>,
-    /// Levels of optimisation: -O0,-O2,'-O3 -flto' [default: -O0,-O2,-O3]
+    /// Optimisation levels: -O0,-O2,'-O3 -flto' [default: -O0,-O2,-O3]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     pub levels: Option<Vec<String>>,
     /// VLENs [default: 128,256,512,1024]

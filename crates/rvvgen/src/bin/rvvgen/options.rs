@@ -6,13 +6,13 @@ use rvv_ir::VlChoice;
 use rvvgen::{Category, POLICIES, Scheduler, Selection, Settings, Weights};
 use std::path::PathBuf;
 
-/// Writes well-defined programs full of RVV intrinsics, and what they must print.
+/// Generates well-defined programs of RVV intrinsics, with their expected output.
 ///
-/// Each program is a file in a small language (program.ir), the same as C or as a ready ELF, and for each
-/// VLEN what it must print: every defined bit, `?` for what the specification leaves open. The same seed,
-/// number, options and version give the same files, on any machine. Exit codes: 0 good, 1 a run printed
-/// something wrong or coverage is incomplete, 2 the command line or a file is wrong or cannot be written, 141
-/// nobody reads the output any more.
+/// Each program is a file in a small language (program.ir), the same as C or as an ELF, and the expected
+/// output at each VLEN: every defined bit, `?` for what the specification leaves open. The same seed, number,
+/// options and version give the same files, on any machine. Exit codes: 0 good, 1 a run printed something
+/// wrong or coverage is incomplete, 2 the command line or a file is wrong or cannot be written, 141 its output
+/// was closed.
 #[derive(Parser, Debug)]
 #[command(
     name = "rvvgen",
@@ -39,41 +39,41 @@ pub struct Options {
     pub generate: GenerateOptions,
 }
 
-/// What else than writing programs can be done.
+/// What can be done besides generating programs.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Judges the output of a run of a program: exit 0 if every defined bit is right, 1 if not.
+    /// Compare the output of a run with the expected output: exit 0 if every defined bit is right, 1 if not.
     Check(CheckOptions),
-    /// Counts which intrinsics programs reach.
+    /// Count the intrinsics that programs reach.
     Coverage(CoverageOptions),
-    /// Lists the named policies and the weights.
+    /// List the named policies and the weights.
     Policies,
 }
 
 /// Writing programs.
 #[derive(Args, Debug)]
 pub struct GenerateOptions {
-    /// The folder to write to; it is made if it is not there.
+    /// The folder to write to; it is created if missing.
     #[arg(short, long, value_name = "DIR", required = true)]
     pub output: Option<PathBuf>,
 
-    /// The number of the first program: programs of one seed are about different intrinsics.
+    /// The number of the first program. Programs of one seed call different intrinsics.
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub number: u64,
 
-    /// How many programs; of more than one, each gets a folder: DIR/0000, DIR/0001, …
+    /// The number of programs. If more than one, each gets a folder: DIR/0000, DIR/0001, …
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub count: u64,
 
-    /// The form beside program.ir. Repeatable.
+    /// Formats to write besides program.ir. Repeatable.
     #[arg(long, value_enum, default_value = "c", value_delimiter = ',')]
     pub emit: Vec<Form>,
 
-    /// Who says what is right.
+    /// Source of the expected output.
     #[arg(long, value_enum, default_value_t = Oracle::Internal)]
     pub oracle: Oracle,
 
-    /// C with the C library: it prints text with stdio.
+    /// Use the C library: the C program prints text with stdio.
     #[arg(long)]
     pub libc: bool,
 
@@ -93,15 +93,15 @@ pub struct GenerateOptions {
 /// What programs are like.
 #[derive(Args, Debug)]
 pub struct StyleOptions {
-    /// Decides everything that is left to chance.
+    /// Seed of all random choices.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Only intrinsics of such names: a pattern without `__riscv_`, e.g. 'vfw*_rm'. Repeatable.
+    /// Only intrinsics whose name matches: a pattern without `__riscv_`, e.g. 'vfw*_rm'. Repeatable.
     #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
     pub intrinsics: Vec<String>,
 
-    /// No intrinsics of such names. Repeatable.
+    /// No intrinsics whose name matches. Repeatable.
     #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
     pub except: Vec<String>,
 
@@ -110,7 +110,7 @@ pub struct StyleOptions {
           value_delimiter = ',')]
     pub extension: Vec<Extension>,
 
-    /// Only names of this kind: explicit, explicit-policy, overloaded, overloaded-policy. Repeatable.
+    /// Only names of this category: explicit, explicit-policy, overloaded, overloaded-policy. Repeatable.
     #[arg(long, value_name = "KIND", value_parser = parse_category, help_heading = "Selection",
           value_delimiter = ',')]
     pub category: Vec<Category>,
@@ -120,17 +120,17 @@ pub struct StyleOptions {
           value_delimiter = ',')]
     pub ratio: Vec<u32>,
 
-    /// Operations in a program; loads and stores come on top.
+    /// Operations per program, not counting loads and stores.
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Style",
           value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub ops: u16,
 
-    /// Elements of data.
+    /// Elements per buffer.
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Style",
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub len: u32,
 
-    /// A named bias; see `rvvgen policies`. Repeatable: later ones change what earlier ones leave.
+    /// A named generation policy; see `rvvgen policies`. Repeatable; later ones override earlier ones.
     #[arg(long, value_name = "NAME", value_parser = parse_policy, help_heading = "Style")]
     pub policy: Vec<String>,
 
@@ -138,7 +138,8 @@ pub struct StyleOptions {
     #[arg(long, value_name = "FILE", help_heading = "Style")]
     pub weights: Option<PathBuf>,
 
-    /// Where loads and stores stand: all-in (first and last), unit (at their operation), random. All mean the same.
+    /// Order of loads and stores: all-in (first and last), unit (at their operation), random. The output is
+    /// the same.
     #[arg(long, value_name = "ORDER", default_value = "unit", value_parser = parse_scheduler,
           help_heading = "Style")]
     pub scheduler: Scheduler,
@@ -154,16 +155,16 @@ pub struct CheckOptions {
     #[arg(long, value_name = "BITS", value_parser = parse_vlen, required_unless_present = "expected")]
     pub vlen: Option<u32>,
 
-    /// The vl that vsetvl returned there: max or half. An emulator with the cryptographic extensions may not
-    /// halve everything: run it without (--isa rv64gcv).
+    /// The vl that vsetvl returned in the run: max or half. With the cryptographic extensions an emulator may
+    /// not halve every vl: run it without them (--isa rv64gcv).
     #[arg(long, value_name = "CHOICE", default_value = "max", value_parser = parse_vl)]
     pub vl: VlChoice,
 
-    /// What it should print, instead of evaluating the program: an expected.VLEN.txt.
+    /// The expected output, instead of evaluating the program: an expected.VLEN.txt.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["vlen", "vl"])]
     pub expected: Option<PathBuf>,
 
-    /// The output, instead of standard input.
+    /// The output of the run, instead of standard input.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -171,7 +172,7 @@ pub struct CheckOptions {
 /// Counting.
 #[derive(Args, Debug)]
 pub struct CoverageOptions {
-    /// How many programs.
+    /// The number of programs.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub count: u64,
 
@@ -179,24 +180,24 @@ pub struct CoverageOptions {
     #[arg(long, value_name = "BITS", default_value = "128", value_parser = parse_vlen)]
     pub vlen: u32,
 
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 
-    /// Run programs on the built-in emulator until every selected intrinsic has shown its result: what it writes
-    /// decides a defined bit of the output, and the output is as predicted, at 4 VLENs and under 2 agnostic policies.
+    /// Run programs on rvvsim until every selected intrinsic is tested: what it writes changes a defined bit
+    /// of the output, and the output is as expected, at 4 VLENs and under 2 agnostic policies.
     #[arg(long, conflicts_with_all = ["curve", "count", "vlen"])]
     pub executed: bool,
 
-    /// How coverage grows with the number of programs, for each category by itself.
+    /// Show how coverage grows with the number of programs, for each category.
     #[arg(long)]
     pub curve: bool,
 
-    /// Draws that curve.
+    /// Draw that curve.
     #[arg(long, value_name = "FILE", requires = "curve")]
     pub svg: Option<PathBuf>,
 
-    /// Rewrites the table of that curve in a document, between its marks.
+    /// Rewrite the table of that curve in a document, between its marks.
     #[arg(long, value_name = "FILE", requires = "curve", hide_short_help = true)]
     pub markdown: Option<PathBuf>,
 
@@ -204,12 +205,12 @@ pub struct CoverageOptions {
     pub style: StyleOptions,
 }
 
-/// A form of a program.
+/// A format of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Form {
-    /// program.c: hands its output buffers whole to write(2); needs no library.
+    /// program.c: passes its output buffers to write(2); needs no library.
     C,
-    /// self-check.c: has the expected values inside, and says whether all is right.
+    /// self-check.c: contains the expected values and compares.
     SelfCheck,
     /// program.elf: machine code, without a compiler.
     Elf,
@@ -217,14 +218,14 @@ pub enum Form {
     Ir,
 }
 
-/// Who says what is right.
+/// Source of the expected output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Oracle {
     /// The reference evaluator: expected.VLEN.txt.
     Internal,
-    /// Nobody: the C program prints checksums of its defined bits, for comparing runs.
+    /// None: the C program prints checksums of its defined bits, for comparing runs.
     Differential,
-    /// Nobody: the program prints.
+    /// None: the program prints its output.
     None,
 }
 

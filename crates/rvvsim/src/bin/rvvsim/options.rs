@@ -16,11 +16,11 @@ pub const STDERR: &str = "/dev/stderr";
 /// Runs RISC-V programs: an RV64GCV emulator with any VLEN.
 ///
 /// A Linux ELF runs as a user process, as under qemu-riscv64; an ELF with a `tohost` symbol whose addresses
-/// are those of RAM runs on bare metal, as under Spike. The exit code is the guest's (128 + signal if one
+/// are in RAM runs on bare metal, as under Spike. The exit code is the guest's (128 + signal if one
 /// ended it); 124 means --timeout, 125 --max-insns, 126 a program that cannot be run or output that cannot be
-/// written, 127 a fault of the command line.
+/// written, 127 a wrong command line.
 ///
-/// Options of rvvsim may stand before and after the program and between its arguments; after `--`, all
+/// Options of rvvsim may be before and after the program and between its arguments; after `--`, all
 /// words are the program and its arguments. A program without a slash in its name that is not a file here
 /// is looked for on PATH.
 #[derive(Parser, Debug)]
@@ -54,11 +54,11 @@ pub struct Options {
     #[arg(value_name = "PROGRAM")]
     pub elf: Option<PathBuf>,
 
-    /// Run a small vector program that is built in, to see that all works.
+    /// Run a small built-in vector program.
     #[arg(long, conflicts_with = "elf")]
     pub demo: bool,
 
-    /// Arguments for the guest. Those that begin with a dash go after `--`.
+    /// Arguments of the guest. Arguments that begin with a dash go after `--`.
     #[arg(value_name = "ARGUMENTS")]
     pub args: Vec<OsString>,
 
@@ -88,8 +88,8 @@ pub struct MachineOptions {
     /// Extensions that exist, e.g. rv64gcv_zvfh_zvl256b, rva22u64_v, or the isa line of /proc/cpuinfo.
     /// Default: RVA23U64 and all vector extensions.
     ///
-    /// What has no instructions is accepted; what changes nothing here is accepted with a note on standard
-    /// error; what is missing is refused.
+    /// An extension without instructions is accepted; one that changes nothing here is accepted with a note
+    /// on standard error; one that is not implemented is refused.
     #[arg(long, env = "RVVSIM_ISA", value_name = "STRING", value_parser = parse_isa)]
     pub isa: Option<IsaOption>,
 
@@ -97,17 +97,17 @@ pub struct MachineOptions {
     #[arg(long, env = "RVVSIM_MODE", value_enum, default_value_t = Mode::Auto)]
     pub mode: Mode,
 
-    /// Guest memory. Host memory is taken only as the guest touches it.
+    /// Guest memory. Host memory is used only as the guest touches it.
     #[arg(long, env = "RVVSIM_MEM", value_name = "SIZE", default_value = "2G", value_parser = parse_size,
           allow_negative_numbers = true)]
     pub mem: u64,
 
-    /// Stop after so many instructions (suffixes K, M, G are thousands); exit code 125.
+    /// Stop after this many instructions (suffixes K, M, G are thousands); exit code 125.
     #[arg(long, env = "RVVSIM_MAX_INSNS", value_name = "N", value_parser = parse_count,
           allow_negative_numbers = true)]
     pub max_insns: Option<u64>,
 
-    /// Stop after so many seconds; exit code 124.
+    /// Stop after this many seconds; exit code 124.
     #[arg(long, env = "RVVSIM_TIMEOUT", value_name = "SECONDS", value_parser = parse_seconds,
           allow_negative_numbers = true)]
     pub timeout: Option<f64>,
@@ -117,7 +117,7 @@ pub struct MachineOptions {
           value_parser = parse_agnostic)]
     pub tail: Agnostic,
 
-    /// Masked-off elements under mask-agnostic: the same choices.
+    /// Masked-off elements under mask-agnostic: the same values.
     #[arg(long, env = "RVVSIM_MASK", value_name = "POLICY", default_value = "undisturbed",
           value_parser = parse_agnostic)]
     pub mask: Agnostic,
@@ -131,9 +131,9 @@ pub struct MachineOptions {
     ///
     /// On a machine with element-group instructions vl must be a multiple of their largest group
     /// (norm:egs_vl_avl): 8 with Zvksh, 4 with Zvkned, Zvknh, Zvkg or Zvksed, else 1. That is the default,
-    /// and a note is written to standard error if it made a vl another than --vl asked for. A program that
-    /// executes none of these instructions may be run with 1: it then sees what it would on a machine without
-    /// them. --sweep finds out by itself.
+    /// and a note is written to standard error if it changed a vl that --vl chose. A program that executes
+    /// none of these instructions may be run with 1: it then behaves as on a machine without them. --sweep
+    /// detects this by itself.
     #[arg(long, env = "RVVSIM_VL_MULTIPLE", value_name = "N", value_parser = parse_multiple,
           allow_negative_numbers = true)]
     pub vl_multiple: Option<NonZeroU32>,
@@ -142,7 +142,7 @@ pub struct MachineOptions {
     #[arg(long, env = "RVVSIM_VSETVL_X0", value_enum, default_value_t = X0::Vill)]
     pub vsetvl_x0: X0,
 
-    /// Run two things that are reserved and that common hardware runs, instead of trapping: a vector
+    /// Execute two reserved cases that common hardware executes, instead of trapping: a vector
     /// register read with two element widths, and vstart past the last element.
     #[arg(long, env = "RVVSIM_LENIENT")]
     pub lenient: bool,
@@ -161,12 +161,12 @@ pub struct GuestOptions {
     #[arg(long, env = "RVVSIM_DIR", value_name = "PATH[:rw]", value_delimiter = ',')]
     pub dir: Vec<String>,
 
-    /// The guest sees all of the host's files.
+    /// The guest sees all files of the host.
     #[arg(long, env = "RVVSIM_HOST_FS")]
     pub host_fs: bool,
 
-    /// Where the dynamic loader and its libraries are, for dynamically linked programs. The guest may read
-    /// all of this folder.
+    /// The folder with the dynamic loader and its libraries, for dynamically linked programs. The guest may
+    /// read all of it.
     #[arg(short = 'L', long, env = "RVVSIM_SYSROOT", value_name = "PATH")]
     pub sysroot: Option<PathBuf>,
 
@@ -178,8 +178,7 @@ pub struct GuestOptions {
     #[arg(short = '0', long, value_name = "NAME")]
     pub argv0: Option<OsString>,
 
-    /// Seed of getrandom and AT_RANDOM. Without one, getrandom is the host's and AT_RANDOM always the
-    /// same.
+    /// Seed of getrandom and AT_RANDOM. Without it, getrandom is the host's and AT_RANDOM is constant.
     #[arg(long, env = "RVVSIM_SEED", value_name = "N", value_parser = parse_number,
           allow_negative_numbers = true)]
     pub seed: Option<u64>,
@@ -203,8 +202,8 @@ pub struct LookOptions {
     #[arg(long, env = "RVVSIM_STATS")]
     pub stats: bool,
 
-    /// Print the hottest symbols and blocks to standard error at the end; with a file, also write every block there:
-    /// as a flame graph if its name ends in .svg, else as collapsed stacks, for other tools to draw one.
+    /// Print the hottest symbols and blocks to standard error at the end. With a file, also write all blocks
+    /// there: as a flame graph if its name ends in .svg, otherwise as collapsed stacks.
     #[arg(long, env = "RVVSIM_PROFILE", value_name = "FILE", num_args = 0..=1, require_equals = true,
           default_missing_value = "/dev/null")]
     pub profile: Option<PathBuf>,
@@ -223,8 +222,8 @@ pub struct LookOptions {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Portability")]
 pub struct SweepOptions {
-    /// Run the program at each VLEN of the list (128 to 4096 without one) under every --tail, --mask and
-    /// --vl, and say on which of them its output, exit status or signal depends.
+    /// Run the program at each VLEN of the list (default: 128 to 4096) under every --tail, --mask and --vl,
+    /// and report on which of them its output, exit status or signal depends.
     ///
     /// At each VLEN there are 16 runs: every tail policy, every mask policy, and both together as ones,
     /// ones-to-register and random, with --vl max; then --vl half and random with neither, with ones and
@@ -242,8 +241,8 @@ pub struct SweepOptions {
                                 "signature"])]
     pub sweep: Option<Vlens>,
 
-    /// Text that --sweep leaves out before it compares: matches of this regular expression in a line, and
-    /// lines of which nothing is left. Repeatable.
+    /// Text that --sweep ignores: matches of this regular expression in a line, and lines of which nothing is
+    /// left. Repeatable.
     ///
     /// For example '\(\d+ ms\)', for a test runner that prints times. Lines of more than 8 KiB are compared
     /// as they are.
