@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    testsuite::hostile::decode_bytes(bytes);
+    testsuite::fuzz::DECODER.run(bytes);
 });

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    testsuite::hostile::load(bytes);
+    testsuite::fuzz::LOADER.run(bytes);
 });

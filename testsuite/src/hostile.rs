@@ -10,6 +10,7 @@ use rvv_isa::{DisasmOptions, Isa, Op, decode, encode};
 use rvvsim::elf::Image;
 use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
 use rvvsim::{Config, Machine};
+use std::sync::LazyLock;
 
 /// Guest memory for each input: small, so that what is taken beyond it shows.
 pub const MEM: u64 = 4 << 20;
@@ -59,32 +60,38 @@ pub fn load(bytes: &[u8]) -> Reached {
     reached
 }
 
-/// Decodes a word, prints it and encodes it again.
+/// Decodes a word, prints it and encodes it again. Returns whether it is an instruction.
 ///
 /// # Panics
 /// If what was decoded does not encode to the word: a bug.
-pub fn decode_word(word: u32) {
-    let Some(inst) = decode(word) else { return };
+pub fn decode_word(word: u32) -> bool {
+    let Some(inst) = decode(word) else { return false };
     let used = if inst.len == 2 { word & 0xffff } else { word };
     assert_eq!(encode(&inst), Ok(used), "{inst:?}");
     let text = inst.disasm(u64::from(word) << 7, DisasmOptions::default());
     assert!(text.starts_with(inst.op.name().split('.').next().unwrap_or("")) || !text.is_empty());
     let base = Isa::rv64i().decode(word);
     assert!(base.is_none_or(|i| i.len == inst.len));
+    true
 }
 
-/// Reads bytes as words and as an instruction-set string.
-pub fn decode_bytes(bytes: &[u8]) {
+/// Reads bytes as words and as an instruction-set string. Returns whether all words are instructions.
+///
+/// # Panics
+/// If what was read is not written as it was: a bug.
+pub fn decode_bytes(bytes: &[u8]) -> bool {
+    let mut all = true;
     for chunk in bytes.chunks(4) {
         let mut le = [0; 4];
         le[..chunk.len()].copy_from_slice(chunk);
-        decode_word(u32::from_le_bytes(le));
+        all &= decode_word(u32::from_le_bytes(le));
     }
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(isa) = Isa::parse(text)
     {
         assert_eq!(Isa::parse(&isa.to_string()).as_ref(), Ok(&isa), "{text}");
     }
+    all
 }
 
 /// Good ELFs to start from: bare metal and Linux, of a few segments each.
@@ -163,10 +170,15 @@ const EXTREMES: [u64; 16] = [
 /// The file of a seed after a mutation or a few.
 #[must_use]
 pub fn mutate(seed: u64) -> Vec<u8> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut bytes = seeds().swap_remove(rng.random_range(0..3));
+    mutate_with(&mut ChaCha8Rng::seed_from_u64(seed))
+}
+
+/// A good file after a mutation or a few.
+pub fn mutate_with(rng: &mut ChaCha8Rng) -> Vec<u8> {
+    static SEEDS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(seeds);
+    let mut bytes = SEEDS.choose(rng).expect("three").clone();
     for _ in 0..rng.random_range(1..4) {
-        mutation(&mut bytes, &mut rng);
+        mutation(&mut bytes, rng);
         if bytes.len() < 64 {
             break;
         }
@@ -246,14 +258,24 @@ fn code(bytes: &mut [u8], rng: &mut ChaCha8Rng) {
     for chunk in bytes[at..end].chunks_exact_mut(4) {
         let word = match rng.random_range(0..4) {
             0 => rng.random::<u32>(),
-            1 => {
-                let n = rng.random_range(0..Op::COUNT);
-                let info = Op::all().nth(n).expect("below the count").info();
-                info.match_ | rng.random::<u32>() & !info.mask
-            }
+            1 => any_instruction(rng),
             2 => 0x73, // ecall
             _ => continue,
         };
         chunk.copy_from_slice(&word.to_le_bytes());
     }
+}
+
+/// An instruction with anything for operands.
+pub fn any_instruction(rng: &mut ChaCha8Rng) -> u32 {
+    static OPS: LazyLock<Vec<Op>> = LazyLock::new(|| Op::all().collect());
+    let info = OPS.choose(rng).expect("many").info();
+    info.match_ | rng.random::<u32>() & !info.mask
+}
+
+/// Pieces of instruction-set strings, in any order.
+pub fn isa_string(rng: &mut ChaCha8Rng) -> String {
+    let pieces =
+        ["rv64", "i", "g", "c", "v", "_", "zba", "zvl256b", "2p0", "x", "é", "zz", "rva23u64", "9999999999"];
+    (0..rng.random_range(0..8)).map(|_| *pieces.choose(rng).expect("some")).collect()
 }

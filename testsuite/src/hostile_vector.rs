@@ -16,6 +16,7 @@ use rvvsim::mem::Ram;
 use rvvsim::privileged::Platform;
 use rvvsim::{Cause, Config, Hart, Machine, vector};
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// Where RAM and the code begin.
 const CODE: u64 = 0x8000_0000;
@@ -25,7 +26,10 @@ const MEM: u64 = 8 << 20;
 
 /// Every vector extension there is.
 fn isa() -> Isa {
-    Isa::rva23u64().extensions().chain(rvv_isa::Ext::all()).fold(Isa::rva23u64(), Isa::with)
+    static ISA: LazyLock<Isa> = LazyLock::new(|| {
+        Isa::rva23u64().extensions().chain(rvv_isa::Ext::all()).fold(Isa::rva23u64(), Isa::with)
+    });
+    *ISA
 }
 
 fn all_vector_ops() -> impl Iterator<Item = Op> {
@@ -199,9 +203,10 @@ fn register(rng: &mut ChaCha8Rng) -> u8 {
 /// A stream of instructions with anything for operands: mostly vector instructions under ever new types.
 #[must_use]
 pub fn stream(seed: u64, length: usize) -> Vec<u32> {
+    // Made once: fuzzers make streams by the million.
+    static ALL: LazyLock<Vec<Op>> = LazyLock::new(|| Op::all().filter(|op| !op.is_compressed()).collect());
+    static VECTOR: LazyLock<Vec<Op>> = LazyLock::new(|| all_vector_ops().collect());
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let all: Vec<Op> = Op::all().filter(|op| !op.is_compressed()).collect();
-    let vector: Vec<Op> = all_vector_ops().collect();
     let anything = |rng: &mut ChaCha8Rng, ops: &[Op]| {
         let info = ops.choose(rng).expect("many").info();
         let registers = [(); 3].map(|()| register(rng));
@@ -227,9 +232,9 @@ pub fn stream(seed: u64, length: usize) -> Vec<u32> {
                 let imm = i32::from(*csrs.choose(&mut rng).expect("some"));
                 encode(&Inst { rs1: register(&mut rng), imm, ..Inst::new(Op::Csrrw) })
             }
-            5 => anything(&mut rng, &all),
+            5 => anything(&mut rng, &ALL),
             6 => rng.random::<u32>() | 3,
-            _ => anything(&mut rng, &vector),
+            _ => anything(&mut rng, &VECTOR),
         })
         .collect()
 }

@@ -56,6 +56,8 @@ enum Command {
         #[arg(long)]
         only: Vec<String>,
     },
+    /// Hostile inputs for what reads the bytes of others: no panic, no hang, no memory past a limit
+    Fuzz(Box<testsuite::fuzz::command::Command>),
     /// Compare random streams of instructions with Spike's commit log
     Lockstep {
         /// The Spike to compare with
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
             testsuite::vmatrix::command::main(spike.as_deref(), record, &op, vlen)
         }
         Command::Rules { json } => testsuite::rules::main(json),
+        Command::Fuzz(command) => testsuite::fuzz::command::main(&command),
         Command::Record { spike, spike_isa, only } => record(&Spike { path: spike, isa: spike_isa }, &only),
         Command::Lockstep { spike, spike_isa, count, seed, lines } => {
             let what = if lines { What::Lines } else { What::State };

@@ -8,6 +8,7 @@ use rvvsim::{Config, Machine, Outcome};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use testsuite::fuzz::{self, Target};
 use testsuite::hostile::{self, MEM, Reached};
 use testsuite::hostile_syscalls;
 use testsuite::hostile_vector::{self, Lab, Mode};
@@ -97,12 +98,8 @@ fn random_bytes_decode_or_do_not_and_encode_again() {
     for half in 0..=u16::MAX {
         hostile::decode_word(half.into());
     }
-    let pieces =
-        ["rv64", "i", "g", "c", "v", "_", "zba", "zvl256b", "2p0", "x", "é", "zz", "rva23u64", "9999999999"];
     for _ in 0..20_000 {
-        let text: String =
-            (0..rng.random_range(0..8)).map(|_| pieces[rng.random_range(0..pieces.len())]).collect();
-        hostile::decode_bytes(text.as_bytes());
+        hostile::decode_bytes(hostile::isa_string(&mut rng).as_bytes());
     }
 }
 
@@ -229,4 +226,59 @@ fn hostile_streams_neither_panic_nor_hang_at_large_vlens() {
     }
     AT.store(u64::MAX, Ordering::Relaxed);
     assert!(completed > 100 * streams, "only {completed} instructions completed");
+}
+
+/// The first inputs of a fuzz target. `testsuite fuzz` runs more of them.
+fn smoke(target: &Target, count: u64) {
+    let folder = std::env::temp_dir().join(format!("rvvsim-fuzz-{}", std::process::id()));
+    let options = fuzz::Options { count, save: folder, ..fuzz::Options::default() };
+    let stuck = |failures: &[fuzz::Failure]| {
+        eprintln!("{}: {failures:?}", target.name);
+        std::process::exit(101);
+    };
+    let done = fuzz::run(target, &options, |_, _| (), stuck);
+    assert!(done.failures.is_empty(), "{}: {:?}", target.name, done.failures);
+    assert_eq!(done.executions, count);
+    // Of use only if some inputs come past the first checks.
+    assert!(done.counted > count / 100, "{}: {} {}", target.name, done.counted, target.counts);
+}
+
+#[test]
+fn fuzz_loader() {
+    smoke(&fuzz::LOADER, 2000);
+}
+
+#[test]
+fn fuzz_decoder() {
+    smoke(&fuzz::DECODER, 20_000);
+}
+
+#[test]
+fn fuzz_streams() {
+    smoke(&fuzz::STREAMS, 300);
+}
+
+#[test]
+fn fuzz_syscalls() {
+    smoke(&fuzz::SYSCALLS, 500);
+}
+
+#[test]
+fn fuzz_ir() {
+    smoke(&fuzz::IR, 3000);
+}
+
+#[test]
+fn fuzz_programs() {
+    smoke(&fuzz::PROGRAMS, 500);
+}
+
+#[test]
+fn fuzz_testbeds() {
+    smoke(&fuzz::TESTBEDS, 3000);
+}
+
+#[test]
+fn fuzz_stores() {
+    smoke(&fuzz::STORES, 300);
 }
