@@ -147,6 +147,19 @@ fn a_jump_into_nothing_ends_the_run() {
     assert!(matches!(outcome(&elf, MEM), Ok(Outcome::Stuck(_))));
 }
 
+/// Found by `testsuite fuzz streams`: such an address looked like a page that is not remembered, and was RAM.
+#[test]
+fn a_misaligned_access_of_the_first_page_traps() {
+    // lh x5, 1(x0); lw x5, 5(x0); ld x5, 9(x0); sh x0, 1(x0); sd x0, 17(x0)
+    for word in [0x0010_1283_u32, 0x0050_2283, 0x0090_3283, 0x0000_10a3, 0x0000_38a3] {
+        let mut elf = ElfWriter::new(0x8000_0000);
+        // What does not trap loops.
+        let code = [word, 0x6f].map(u32::to_le_bytes).concat();
+        elf.segment(0x8000_0000, code, 5).symbol("tohost", 0x8000_1000).zeros(0x8000_1000, 64);
+        assert!(matches!(outcome(&elf, MEM), Ok(Outcome::Stuck(_))), "{word:#x}");
+    }
+}
+
 #[test]
 fn a_runaway_loop_ends_at_its_limit() {
     let mut elf = ElfWriter::new(0x8000_0000);

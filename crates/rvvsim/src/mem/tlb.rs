@@ -6,8 +6,9 @@ use super::Access;
 pub const PAGE: u64 = 4096;
 
 const ENTRIES: usize = 256;
-/// No page starts at an odd address, so this tag never matches.
-const INVALID: u64 = 1;
+/// This tag never matches: no page starts in the middle of one, and no access is aligned to a page. (A smaller bit would
+/// be what is left of a misaligned address in the first page.)
+const INVALID: u64 = PAGE / 2;
 
 #[derive(Clone, Copy)]
 struct Entry {
@@ -83,6 +84,27 @@ impl Tlb {
         for e in &mut self.store {
             if e.tag != INVALID && e.tag.wrapping_add(e.addend) == page {
                 e.tag = INVALID;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_remembered_is_not_found_however_misaligned() {
+        let never = Tlb::default();
+        let mut forgotten = Tlb::default();
+        forgotten.insert(0, 5 * PAGE as usize, Access::Store);
+        forgotten.forbid_stores(5 * PAGE as usize);
+        for size in (0..=6).map(|log| 1 << log) {
+            for va in 0..2 * PAGE {
+                for access in [Access::Load, Access::Store, Access::Fetch] {
+                    assert_eq!(never.lookup(va, size, access), None, "{va:#x}, {size} bytes");
+                }
+                assert_eq!(forgotten.lookup(va, size, Access::Store), None, "{va:#x}, {size} bytes");
             }
         }
     }
