@@ -8,10 +8,10 @@ use rvvfuzz::isa::dump::Places;
 use rvvfuzz::isa::generate::{Chooser, Options, stream};
 use rvvfuzz::isa::inprocess::{Lab, Ran};
 use rvvfuzz::isa::mutate::mutate;
-use rvvfuzz::isa::peers::ask_here;
+use rvvfuzz::isa::peers::{ask_engine, ask_here};
 use rvvfuzz::isa::runtime::Dress;
 use rvvfuzz::isa::stream::Stream;
-use rvvsim::config::Agnostic;
+use rvvsim::config::{Agnostic, EngineChoice};
 
 fn streams(lab: &mut Lab, count: usize, seed: u64) -> Vec<(Stream, Ran)> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -53,6 +53,31 @@ fn in_process_in_blocks_and_as_elfs() {
             let Ok(ran) = lab.run_as(Dress::Linux, stream, n, &mut Watch::default()) else { continue };
             let wrong = (0..places.words()).find(|&i| ran.kept[i] != linux[n][i]);
             assert_eq!(wrong.map(|i| places.name(i)), None, "VLEN {vlen}, stream {n} on Linux");
+        }
+    }
+}
+
+/// Every block as host code: alone, and block by block beside the interpreter.
+#[test]
+fn host_code_does_what_the_interpreter_does() {
+    if !rvvsim::engine::has_host_code() {
+        return;
+    }
+    for vlen in [128, 256, 1024, 4096] {
+        let mut lab = Lab::new(vlen);
+        let all = streams(&mut lab, 96, 1000 + u64::from(vlen));
+        let packed: Vec<&Stream> = all.iter().map(|(s, _)| s).collect();
+        for dress in [Dress::Bare, Dress::Linux] {
+            let ask =
+                |engine| ask_engine(&packed, dress, engine).unwrap_or_else(|e| panic!("{engine:?}: {e}"));
+            let interpreted = ask(EngineChoice::Interpreter);
+            ask(EngineChoice::Check);
+            let compiled = ask(EngineChoice::Jit);
+            let places = Places::new(vlen);
+            for (n, (a, b)) in interpreted.iter().zip(&compiled).enumerate() {
+                let wrong = (0..places.words()).find(|&i| a[i] != b[i]);
+                assert_eq!(wrong.map(|i| places.name(i)), None, "VLEN {vlen}, stream {n}");
+            }
         }
     }
 }

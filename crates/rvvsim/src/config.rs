@@ -67,6 +67,20 @@ pub enum VsetvlX0 {
     Clamp,
 }
 
+/// What executes the guest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EngineChoice {
+    /// The interpreter, and host code for what runs often, where the host can have it and gains by it.
+    Auto,
+    /// The interpreter alone.
+    #[default]
+    Interpreter,
+    /// As `Auto`, and it is an error if the host cannot have host code.
+    Jit,
+    /// Both, block by block, comparing what they did.
+    Check,
+}
+
 /// The choices a [`crate::Machine`] is made with.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -101,6 +115,10 @@ pub struct Config {
     pub lenient: bool,
     /// Scalar loads and stores need not be aligned; otherwise they trap.
     pub misaligned: bool,
+    /// What executes the guest.
+    pub engine: EngineChoice,
+    /// A block that ran so often becomes host code.
+    pub jit_threshold: u32,
 }
 
 impl Default for Config {
@@ -118,6 +136,8 @@ impl Default for Config {
             vsetvl_x0: VsetvlX0::default(),
             lenient: false,
             misaligned: true,
+            engine: engine(),
+            jit_threshold: jit_threshold(),
         }
     }
 }
@@ -131,4 +151,29 @@ fn most_blocks() -> u32 {
         return number.parse().expect("RVVSIM_MOST_BLOCKS is a number of blocks");
     }
     1 << 16
+}
+
+/// As [`most_blocks`]: so every test can be run by host code alone (`RVVSIM_ENGINE=jit`, threshold 0) or by both engines.
+fn engine() -> EngineChoice {
+    if cfg!(debug_assertions)
+        && let Ok(name) = std::env::var("RVVSIM_ENGINE")
+    {
+        return match name.as_str() {
+            "auto" => EngineChoice::Auto,
+            "jit" => EngineChoice::Jit,
+            "check" => EngineChoice::Check,
+            _ => EngineChoice::Interpreter,
+        };
+    }
+    EngineChoice::default()
+}
+
+/// By then the time that compiling takes is less than what it saves.
+fn jit_threshold() -> u32 {
+    if cfg!(debug_assertions)
+        && let Ok(number) = std::env::var("RVVSIM_JIT_THRESHOLD")
+    {
+        return number.parse().expect("RVVSIM_JIT_THRESHOLD is a number of runs");
+    }
+    64
 }

@@ -57,6 +57,30 @@ pub enum Environment {
     User(Box<crate::linux::AddressSpace>),
 }
 
+/// What host code leaves behind: see [`crate::jit`].
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct HostCode {
+    /// Instructions that it may still execute.
+    pub left: u64,
+    /// `instret` when it has executed all that it may.
+    pub end: u64,
+    /// Where it was left.
+    pub at: u64,
+    /// What a store that missed the TLB is to store.
+    pub value: u64,
+    /// Why it was left.
+    pub how: u32,
+    /// Which compiled block left.
+    pub block: u32,
+    /// The host's floating-point control while it runs, with the flags raised.
+    pub mxcsr: u32,
+    /// And otherwise.
+    pub host_mxcsr: u32,
+    /// The address of the vector registers.
+    pub registers: usize,
+}
+
 /// The state of one hart, with the memory it sees.
 pub struct Hart {
     /// Integer registers. `x[0]` stays 0: write through [`Hart::set_x`] or to [`RegFile::SINK`].
@@ -100,8 +124,12 @@ pub struct Hart {
     pub resync: bool,
     /// The trap that ended the current block, on its way to whoever runs it.
     pub(crate) trap: Option<Trap>,
+    /// What host code and the engine tell one another.
+    pub(crate) host_code: HostCode,
     /// What the current instruction did, when someone wants to know (`--trace`).
     pub log: Option<Box<CommitLog>>,
+    /// What stores overwrite, when they may have to be taken back (`--engine check`).
+    pub(crate) journal: Option<Box<crate::engine::Journal>>,
     /// The choices of this run.
     pub config: Config,
 }
@@ -135,7 +163,9 @@ impl Hart {
             retired_in_block: 0,
             resync: false,
             trap: None,
+            host_code: HostCode::default(),
             log: None,
+            journal: None,
             config,
         }
     }
@@ -188,7 +218,7 @@ impl Hart {
 
     /// Whether each access must be seen one by one: they are being logged, or a trigger is set.
     pub(crate) fn unhurried(&self) -> bool {
-        self.log.is_some() || self.accesses_are_watched()
+        self.log.is_some() || self.journal.is_some() || self.accesses_are_watched()
     }
 
     /// Translates an access of `len` bytes (all on one page) and, where later accesses to the page need no
@@ -246,8 +276,18 @@ impl Hart {
         }
     }
 
+    /// An access to a device cannot be taken back.
+    fn note_device(&mut self) {
+        if let Some(journal) = &mut self.journal {
+            journal.device = true;
+        }
+    }
+
     /// Book-keeping for a store that did not hit the TLB.
     fn note_store(&mut self, offset: usize, len: usize) {
+        if let Some(journal) = &mut self.journal {
+            journal.writes.push((offset, self.ram.bytes()[offset..offset + len].into()));
+        }
         if self.ram.note_write(offset, len) {
             self.resync = true;
         }
@@ -312,7 +352,10 @@ impl Hart {
         if size <= on_page {
             return match self.translate_and_remember(va, size, Access::Load)? {
                 Target::Ram(offset) => Ok(self.read_ram(offset, size)),
-                Target::Device(pa) => self.load_device(pa, size, va),
+                Target::Device(pa) => {
+                    self.note_device();
+                    self.load_device(pa, size, va)
+                }
             };
         }
         // The parts on the two pages, low half first; the fault of the second names its own page.
@@ -349,7 +392,10 @@ impl Hart {
         if size <= on_page {
             match self.translate_and_remember(va, size, Access::Store)? {
                 Target::Ram(offset) => self.write_ram(offset, &bytes[..size]),
-                Target::Device(pa) => self.store_device(pa, size, value, va)?,
+                Target::Device(pa) => {
+                    self.note_device();
+                    self.store_device(pa, size, value, va)?;
+                }
             }
         } else {
             // Both translations come before either write, so that a fault leaves memory as it was.

@@ -7,7 +7,7 @@
 //! * [`mem`] — guest RAM and the software TLB;
 //! * [`exec`] — what each scalar instruction does, by chapter of the manual;
 //! * [`vector`] — the vector unit;
-//! * [`engine`] — decode-once blocks and the loop that runs them;
+//! * [`engine`] — decode-once blocks and the loop that runs them, by an interpreter or as host code;
 //! * [`privileged`] — CSRs, traps, address translation, PMP, the bare-metal platform;
 //! * [`observe`] — watching a program instruction by instruction;
 //! * [`linux`] — the Linux user-mode personality.
@@ -18,6 +18,8 @@ pub mod engine;
 pub mod exec;
 pub mod fp;
 pub mod hart;
+#[cfg_attr(not(target_arch = "x86_64"), path = "jit_none.rs")]
+mod jit;
 pub mod linux;
 pub mod machine;
 pub mod mem;

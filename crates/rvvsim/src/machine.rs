@@ -31,6 +31,8 @@ pub enum Outcome {
     TimedOut,
     /// The guest did something this emulator does not support, by name.
     Unsupported(String),
+    /// Two engines ran a block and did not do the same: a fault of this emulator, in words.
+    EnginesDiffer(String),
 }
 
 /// Why a machine could not be made.
@@ -157,6 +159,9 @@ impl Machine {
     }
 
     fn handle(&mut self, stop: Stop) -> Option<Outcome> {
+        if let Some(what) = self.engine.difference() {
+            return Some(Outcome::EnginesDiffer(what.to_owned()));
+        }
         let Some(process) = &mut self.process else { return self.handle_bare(stop) };
         let verdict = match stop {
             Stop::Budget => process.tick(&mut self.hart),

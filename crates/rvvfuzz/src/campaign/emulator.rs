@@ -199,7 +199,7 @@ fn run_here(elf: &[u8], setup: &Setup, only: Option<usize>) -> Observed {
         Outcome::Signaled { signal, trap: None } => Ending::Crashed(format!("signal {signal}")),
         Outcome::OutOfInstructions | Outcome::TimedOut => Ending::TimedOut,
         Outcome::Stuck(trap) => Ending::Crashed(explain(&trap)),
-        Outcome::Unsupported(what) => Ending::Broken(what),
+        Outcome::Unsupported(what) | Outcome::EnginesDiffer(what) => Ending::Broken(what),
     };
     let stdout = machine.process.as_ref().map_or(Vec::new(), |p| p.stdout().to_vec());
     Observed { stdout, ending }

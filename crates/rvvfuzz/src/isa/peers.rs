@@ -10,7 +10,7 @@ use super::runtime::{Dress, elf_from};
 use super::stream::{CodeError, Step, Stream};
 use rvv_isa::{Ext, Inst, Isa, Op, csr};
 use rvv_peer::{Ended, PeerError, qemu_cpu, run_keeping, signature, spike_isa};
-use rvvsim::config::Agnostic;
+use rvvsim::config::{Agnostic, EngineChoice};
 use rvvsim::elf::Image;
 use rvvsim::linux::{Output, ProcessOptions};
 use rvvsim::{Config, Machine, Outcome};
@@ -131,7 +131,7 @@ impl Peer {
     /// # Errors
     /// When it does not come to an end.
     pub fn ask_here(&self, first: usize, streams: &[&Stream]) -> Result<Vec<Vec<u64>>, AskError> {
-        ask_here_with(first, streams, self.dress(), Agnostic::Undisturbed, self.isa())
+        ask_here_with(first, streams, self.dress(), Config { isa: self.isa(), ..Config::default() })
     }
 
     /// Runs streams of one VLEN, all in one ELF, from slot `first` on, and returns their dumps. `folder` is for files of the exchange.
@@ -194,29 +194,34 @@ fn to_words(bytes: &[u8]) -> Vec<u64> {
 /// # Errors
 /// When it does not come to an end.
 pub fn ask_here(streams: &[&Stream], dress: Dress, agnostic: Agnostic) -> Result<Vec<Vec<u64>>, AskError> {
-    ask_here_with(0, streams, dress, agnostic, Isa::default())
+    let config = Config { tail: agnostic, mask: agnostic, ..Config::default() };
+    ask_here_with(0, streams, dress, config)
+}
+
+/// The same by an engine, which compiles every block before it first runs it if it compiles any.
+///
+/// # Errors
+/// When it does not come to an end, or two engines differ.
+pub fn ask_engine(
+    streams: &[&Stream],
+    dress: Dress,
+    engine: EngineChoice,
+) -> Result<Vec<Vec<u64>>, AskError> {
+    ask_here_with(0, streams, dress, Config { engine, jit_threshold: 0, ..Config::default() })
 }
 
 fn ask_here_with(
     first: usize,
     streams: &[&Stream],
     dress: Dress,
-    agnostic: Agnostic,
-    isa: Isa,
+    config: Config,
 ) -> Result<Vec<Vec<u64>>, AskError> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
     let bytes = elf_from(first, streams, dress)?;
     let failed = |e: String| AskError::Here(e);
     let image = Image::parse(&bytes).map_err(|e| failed(e.to_string()))?;
-    let config = Config {
-        isa,
-        vlen,
-        mem: if dress == Dress::Bare { RAM } else { 256 << 20 },
-        max_insns: Some(200_000_000),
-        tail: agnostic,
-        mask: agnostic,
-        ..Config::default()
-    };
+    let mem = if dress == Dress::Bare { RAM } else { 256 << 20 };
+    let config = Config { vlen, mem, max_insns: Some(200_000_000), ..config };
     let words = Places::new(vlen).words();
     let all = match dress {
         Dress::Bare => {

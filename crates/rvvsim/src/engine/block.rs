@@ -5,7 +5,7 @@ use super::uop::Uops;
 use crate::Hart;
 use crate::exec::Handler;
 use crate::trap::Trap;
-use rvv_isa::Inst;
+use rvv_isa::{Inst, Vtype};
 use std::cell::Cell;
 
 /// What, besides its address, decides what an instruction means: `vtype` (with `vill`), whether `FS` and `VS`
@@ -34,6 +34,8 @@ pub struct Block {
     pub pc: u64,
     /// The context it was decoded in.
     pub context: Context,
+    /// The `vtype` of the context, unless that is `vill`.
+    pub vtype: Option<Vtype>,
     /// The context after it ran to its end, where that is known.
     pub context_after: Context,
     /// Where its first byte is in RAM; `None` for code outside RAM, which is never kept.
@@ -58,8 +60,12 @@ pub struct Block {
     pub calls: Box<[Handler]>,
     /// Faults.
     pub faults: Box<[Trap]>,
-    /// How often it ran to its end.
-    pub runs: Cell<u64>,
+    /// How often it ran to its end. Apart, for host code counts here, too.
+    pub runs: Box<Cell<u64>>,
+    /// Host code for it is not worth while.
+    pub interpret: Cell<bool>,
+    /// Its host code, if it has any.
+    pub compiled: Cell<Option<crate::jit::Compiled>>,
     /// Where it goes: not taken (or onwards), taken.
     pub links: [Cell<Link>; 2],
 }
@@ -90,6 +96,11 @@ impl Block {
     #[inline(always)]
     pub fn end_pc(&self) -> u64 {
         self.pc.wrapping_add(self.bytes as u64)
+    }
+
+    /// Where its last micro-op goes, if that is a branch or a jump that is taken.
+    pub fn taken_pc(&self) -> u64 {
+        self.uops.as_slice().last().map_or(0, |last| last.imm as u64)
     }
 
     /// The pieces of RAM it was decoded from, each on one page.

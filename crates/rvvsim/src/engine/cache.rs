@@ -103,6 +103,16 @@ impl Default for BlockCache {
 }
 
 impl BlockCache {
+    /// Links and host code of other generations than this are void.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// All blocks, also those that are no longer found. Host code that can be reached names its block by its place here.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
     /// Notes that a block ran up to its instruction number `retired`, and no further.
     #[inline(always)]
     pub fn ran_part(&self, block: &Block, retired: usize) {

@@ -6,6 +6,8 @@
 
 mod block;
 mod cache;
+mod check;
+mod hot;
 mod log;
 mod ops;
 mod run;
@@ -13,9 +15,12 @@ mod stats;
 mod translate;
 mod uop;
 
+pub(crate) use block::{Block, Context};
+pub(crate) use check::Journal;
 pub use log::{CommitLog, MemoryEvent};
+pub(crate) use ops::run_vector;
 pub use stats::Counts;
-pub(crate) use uop::Kind;
+pub(crate) use uop::{Kind, Uop};
 
 use crate::trap::Trap;
 use rvv_isa::Inst;
@@ -29,10 +34,31 @@ pub enum Stop {
     Trap(Trap),
 }
 
+/// What became host code, and how much that was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Blocks compiled.
+    pub blocks: u64,
+    /// Bytes of host code written.
+    pub bytes: u64,
+    /// Nanoseconds that took.
+    pub nanoseconds: u64,
+    /// How often all was forgotten, to make room or to choose other registers.
+    pub flushes: u64,
+}
+
+/// Whether this host can have host code.
+#[must_use]
+pub fn has_host_code() -> bool {
+    crate::jit::is_available()
+}
+
 /// The block cache and the loop over it.
 #[derive(Default)]
 pub struct Engine {
     cache: cache::BlockCache,
+    hot: hot::Hot,
+    difference: Option<String>,
 }
 
 impl Engine {
@@ -57,5 +83,17 @@ impl Engine {
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.cache.counts()
+    }
+
+    /// What the interpreter and host code did not do alike, if they were compared: a fault of this emulator.
+    #[must_use]
+    pub fn difference(&self) -> Option<&str> {
+        self.difference.as_deref()
+    }
+
+    /// What became host code so far.
+    #[must_use]
+    pub fn compiled(&self) -> Totals {
+        self.hot.totals()
     }
 }

@@ -12,7 +12,7 @@ use super::uop::{Kind, Uop};
 use crate::Hart;
 use crate::fp;
 use crate::mem::{Access, Scalar};
-use crate::trap::Trap;
+use crate::trap::{Exec, Trap};
 use crate::vector::{VInst, simd};
 use std::marker::PhantomData;
 
@@ -23,7 +23,7 @@ use std::marker::PhantomData;
 pub type Op = unsafe fn(&mut Hart, At<'_>, &Block) -> End;
 
 /// How a block ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum How {
     /// At its static successor `at`, onwards: by link 0.
     Onwards,
@@ -117,6 +117,14 @@ impl<'a> At<'a> {
         }
         self.go_on(h, block)
     }
+}
+
+/// Runs a block from its instruction number `insn` on.
+pub fn run_from(h: &mut Hart, block: &Block, insn: u64) -> End {
+    let uops = block.uops.as_slice();
+    // An instruction is one micro-op, and the end of a block may be one more.
+    let from = uops.iter().find(|uop| u64::from(uop.insn) == insn).expect("host code left at an instruction");
+    At(&raw const *from, PhantomData).go(h, block)
 }
 
 /// Runs a block from its start.
@@ -337,6 +345,29 @@ pub fn together(h: &mut Hart, at: At<'_>, block: &Block) -> End {
         }
     }
     at.past(count).go(h, block)
+}
+
+/// Runs the vector instruction of a micro-op of this kind, by its fast path if it has one.
+pub fn run_vector(h: &mut Hart, kind: Kind, vinst: &VInst) -> Exec {
+    let copy = |to: &mut [u8], from: &[u8]| to.copy_from_slice(from);
+    let done = match kind {
+        Kind::Lanes => vinst.run_lanes(h),
+        Kind::LanesScalar => vinst.run_lanes_scalar(h),
+        Kind::FloatLanes => vinst.run_float(h),
+        Kind::FloatLanesScalar => vinst.run_float_scalar(h),
+        Kind::Word => vinst.run_word(h),
+        Kind::SetVl => vinst.run_set_vl(h),
+        Kind::VectorLoad => vinst
+            .one_piece(h, Access::Load)
+            .map(|(offset, bytes)| vinst.load_piece(h, offset, bytes, copy))
+            .is_some(),
+        Kind::VectorStore => vinst
+            .one_piece(h, Access::Store)
+            .map(|(offset, bytes)| vinst.store_piece(h, offset, bytes, copy))
+            .is_some(),
+        _ => false,
+    };
+    if done { Ok(()) } else { (vinst.run)(h, vinst) }
 }
 
 /// Calls the scalar handler of a micro-op.

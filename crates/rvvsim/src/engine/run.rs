@@ -6,6 +6,7 @@ use super::ops::{End, How};
 use super::translate::translate;
 use super::{Engine, Stop};
 use crate::Hart;
+use crate::config::EngineChoice;
 
 /// The trap of a block that ended in one.
 fn trapped(hart: &mut Hart) -> Stop {
@@ -36,8 +37,7 @@ impl Engine {
             };
             // Inside, only blocks that follow one another with nothing surprising in between.
             loop {
-                let count = u64::from(block.count);
-                if count > left {
+                if u64::from(block.count) > left {
                     hart.retired_in_block = 0;
                     if left < budget {
                         hart.pc = block.pc;
@@ -46,7 +46,28 @@ impl Engine {
                     let (pc, context) = (block.pc, block.context);
                     return self.run_part(hart, pc, context, left as usize);
                 }
-                let End { how, at } = block.run(hart);
+                let (end, host_code) = match self.hot.code(hart, cache, block) {
+                    None => (block.run(hart), None),
+                    Some(code) if hart.config.engine == EngineChoice::Check => {
+                        match self.hot.run_both(hart, cache, block, code, left) {
+                            Ok(end) => (end, None),
+                            Err(what) => {
+                                self.difference = Some(what);
+                                return Stop::Budget;
+                            }
+                        }
+                    }
+                    Some(code) => {
+                        let (last, end) = self.hot.run(hart, cache, code, &mut left);
+                        block = last;
+                        match end {
+                            Some((end, code)) => (end, Some(code)),
+                            None => continue,
+                        }
+                    }
+                };
+                let count = u64::from(block.count);
+                let End { how, at } = end;
                 let next = match how {
                     How::Onwards | How::Taken => cache.passed(block, how as usize),
                     How::Trap | How::Early => {
@@ -73,6 +94,9 @@ impl Engine {
                 hart.instret += count;
                 left -= count;
                 if let Some(next) = next {
+                    if let Some(code) = host_code {
+                        self.hot.link(code, &end, next);
+                    }
                     block = next;
                     continue;
                 }

@@ -81,6 +81,7 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         vectors: Vec::new(),
         faults: Vec::new(),
     };
+    let vtype = Some(hart.v.vtype).filter(|vtype| !vtype.vill);
     let offset = match hart.fetch_target(pc)? {
         Target::Ram(offset) => Some(offset),
         Target::Device(_) => None,
@@ -132,6 +133,7 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
     Ok(Block {
         pc,
         context,
+        vtype,
         context_after: b.context.with_vtype(b.vtype),
         offset,
         bytes: usize::from(b.bytes),
@@ -144,7 +146,9 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         insts: b.insts.into(),
         calls: b.calls.into(),
         faults: b.faults.into(),
-        runs: Cell::new(0),
+        runs: Box::new(Cell::new(0)),
+        interpret: Cell::new(false),
+        compiled: Cell::new(None),
         links: [const { Cell::new(Link::NONE) }; 2],
     })
 }

@@ -184,7 +184,7 @@ impl Uop {
 pub struct Uops {
     uops: Box<[Uop]>,
     /// Never touched, for there are pointers to them.
-    _vectors: Box<[VInst]>,
+    vectors: Box<[VInst]>,
 }
 
 impl Uops {
@@ -213,7 +213,21 @@ impl Uops {
                 }
             }
         }
-        Uops { uops: uops.into(), _vectors: vectors }
+        Uops { uops: uops.into(), vectors }
+    }
+
+    /// All of them.
+    pub fn as_slice(&self) -> &[Uop] {
+        &self.uops
+    }
+
+    /// The vector instruction of a micro-op for one.
+    ///
+    /// # Panics
+    /// If it is not one of these.
+    pub fn vector(&self, uop: &Uop) -> &VInst {
+        let distance = uop.imm as usize - self.vectors.as_ptr().addr();
+        &self.vectors[distance / size_of::<VInst>()]
     }
 
     /// The first of them, and with it the way to all others.

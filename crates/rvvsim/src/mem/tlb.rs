@@ -10,7 +10,9 @@ const ENTRIES: usize = 256;
 /// be what is left of a misaligned address in the first page.)
 const INVALID: u64 = PAGE / 2;
 
+// Host code reads entries, too: see `Tlb::table_offset`.
 #[derive(Clone, Copy)]
+#[repr(C)]
 struct Entry {
     /// The page's virtual address.
     tag: u64,
@@ -35,6 +37,20 @@ impl Default for Tlb {
 }
 
 impl Tlb {
+    /// With these bits of an address divided by 256, an entry is this far from the start of its table. Its first word is the
+    /// tag, its second the addend.
+    pub(crate) const INDEX_MASK: i32 = ((ENTRIES - 1) * size_of::<Entry>()) as i32;
+
+    /// Where the table for an access is.
+    pub(crate) const fn table_offset(access: Access) -> usize {
+        const { assert!(size_of::<Entry>() as u64 * 256 == PAGE) };
+        match access {
+            Access::Load => std::mem::offset_of!(Tlb, load),
+            Access::Store => std::mem::offset_of!(Tlb, store),
+            Access::Fetch => std::mem::offset_of!(Tlb, fetch),
+        }
+    }
+
     #[inline(always)]
     fn table(&self, access: Access) -> &[Entry; ENTRIES] {
         match access {

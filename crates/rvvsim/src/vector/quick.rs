@@ -158,6 +158,11 @@ impl VInst {
         memory::one_piece(hart, self, access)
     }
 
+    /// The bytes of an element of a copy.
+    pub(crate) fn element_bytes(&self) -> usize {
+        1 << (self.shift & 3)
+    }
+
     /// Its size if `vl` is VLMAX.
     pub(crate) fn whole_bytes(&self) -> usize {
         (self.vlmax as usize) << (self.shift & 3)

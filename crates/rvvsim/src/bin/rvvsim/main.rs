@@ -463,6 +463,10 @@ fn conclude(machine: &mut Machine, image: &Image, outcome: &Outcome) -> u8 {
             say::note(&format!("rvvsim: stopped by --timeout after {n} instructions\n"));
             EXIT_TIMEOUT
         }
+        Outcome::EnginesDiffer(what) => {
+            eprintln!("rvvsim: {what}\nThis is a fault of rvvsim: please report it with the program.");
+            EXIT_CANNOT_RUN
+        }
         Outcome::Unsupported(what) => {
             cannot_run(&format!("the guest needs what this emulator does not support: {what}"))
         }

@@ -4,7 +4,7 @@ use clap::{Args, Parser, ValueEnum};
 use regex::bytes::{Regex, RegexBuilder};
 use rvv_isa::{Isa, Notes};
 use rvvsim::Config;
-use rvvsim::config::{Agnostic, VlChoice, VsetvlX0};
+use rvvsim::config::{Agnostic, EngineChoice, VlChoice, VsetvlX0};
 use rvvsim::elf::Image;
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -150,6 +150,15 @@ pub struct MachineOptions {
     /// Misaligned scalar and vector element accesses trap.
     #[arg(long, env = "RVVSIM_STRICT_ALIGN")]
     pub strict_align: bool,
+
+    /// What executes the guest: the interpreter, host code for hot blocks (jit), or both, compared block by block
+    /// (check). auto is jit where the host has it and gains by it. All but the interpreter are experimental.
+    #[arg(long, env = "RVVSIM_ENGINE", value_enum, default_value_t = EngineOption::Interpreter)]
+    pub engine: EngineOption,
+
+    /// A block that ran so often becomes host code.
+    #[arg(long, env = "RVVSIM_JIT_THRESHOLD", value_name = "RUNS", default_value_t = 64)]
+    pub jit_threshold: u32,
 }
 
 /// What the guest process sees.
@@ -336,6 +345,19 @@ impl Mode {
     }
 }
 
+/// See [`EngineChoice`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum EngineOption {
+    /// Host code for what runs often, where the host can have it.
+    Auto,
+    /// The interpreter alone.
+    Interpreter,
+    /// Host code for what runs often, or an error.
+    Jit,
+    /// Both, compared block by block.
+    Check,
+}
+
 /// See [`VsetvlX0`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum X0 {
@@ -359,6 +381,11 @@ impl MachineOptions {
             None => isa.vlen_min().max(if isa.has(rvv_isa::Ext::V) { 128 } else { 32 }),
         };
         check_vlen(&isa, vlen)?;
+        if matches!(self.engine, EngineOption::Jit | EngineOption::Check) && !rvvsim::engine::has_host_code()
+        {
+            let needs = "host code needs an x86-64 processor with AVX2, BMI2 and FMA";
+            return Err(format!("{needs}, which this is not; try --engine auto"));
+        }
         Ok(Config {
             isa,
             vlen,
@@ -375,6 +402,13 @@ impl MachineOptions {
             },
             lenient: self.lenient,
             misaligned: !self.strict_align,
+            engine: match self.engine {
+                EngineOption::Auto => EngineChoice::Auto,
+                EngineOption::Interpreter => EngineChoice::Interpreter,
+                EngineOption::Jit => EngineChoice::Jit,
+                EngineOption::Check => EngineChoice::Check,
+            },
+            jit_threshold: self.jit_threshold,
             ..Config::default()
         })
     }

@@ -124,5 +124,14 @@ pub fn statistics(machine: &Machine, time: Duration) -> String {
         let share = 100.0 * n as f64 / total.max(1) as f64;
         let _ = writeln!(text, "  {:<16} {n:>15} {share:>5.1} %", format!("{class:?}"));
     }
+    let compiled = machine.engine.compiled();
+    if compiled.blocks != 0 {
+        let milliseconds = compiled.nanoseconds as f64 / 1e6;
+        let _ = writeln!(
+            text,
+            "{} blocks compiled to {} bytes of host code in {milliseconds:.1} ms",
+            compiled.blocks, compiled.bytes
+        );
+    }
     text
 }

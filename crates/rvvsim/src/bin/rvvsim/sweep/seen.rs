@@ -104,6 +104,7 @@ pub fn run(
         Outcome::Stuck(trap) => ("a trap whose handler cannot be fetched".to_owned(), Some(trap), false),
         Outcome::OutOfInstructions => ("too many instructions".to_owned(), None, true),
         Outcome::TimedOut => ("stopped by --timeout".to_owned(), None, true),
+        Outcome::EnginesDiffer(what) => (format!("a fault of rvvsim: {what}"), None, true),
         Outcome::Unsupported(what) => (format!("what is not supported here: {what}"), None, true),
     };
     let why = trap.map(|trap| report::trap_line(&mut machine.hart, image, &trap));

@@ -1,0 +1,181 @@
+//! Which blocks are hot, and their way into host code and out of it.
+
+use super::Totals;
+use super::block::Block;
+use super::cache::BlockCache;
+use super::check;
+use super::ops::{self, End, How};
+use crate::Hart;
+use crate::config::EngineChoice;
+use crate::jit::{self, Compiled, Exit, Jit};
+
+/// Host code, once there is any.
+#[derive(Default)]
+pub struct Hot {
+    jit: Option<Jit>,
+    /// The host has no room for host code, or cannot run it.
+    unavailable: bool,
+    /// When so many blocks are compiled, see whether the choice of registers still is a good one.
+    review_at: u64,
+}
+
+/// How often each integer register was used so far.
+fn uses(cache: &BlockCache) -> [u64; 32] {
+    let mut uses = [0_u64; 32];
+    for block in cache.blocks() {
+        let runs = block.runs.get();
+        if runs == 0 {
+            continue;
+        }
+        for uop in block.uops.as_slice() {
+            for r in [uop.rd, uop.rs1, uop.rs2] {
+                if let Some(count) = uses.get_mut(usize::from(r)) {
+                    *count = count.saturating_add(runs);
+                }
+            }
+        }
+    }
+    uses
+}
+
+impl Hot {
+    /// The host code of a block, compiled now if the block has become hot.
+    #[inline(always)]
+    pub fn code(&mut self, hart: &Hart, cache: &BlockCache, block: &Block) -> Option<Compiled> {
+        if let Some(compiled) = block.compiled.get() {
+            return Jit::can_run(hart).then_some(compiled);
+        }
+        if block.runs.get() < u64::from(hart.config.jit_threshold) || block.interpret.get() {
+            return None;
+        }
+        self.compile(hart, cache, block)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn compile(&mut self, hart: &Hart, cache: &BlockCache, block: &Block) -> Option<Compiled> {
+        let interpreted = hart.config.engine == EngineChoice::Interpreter || hart.log.is_some();
+        if self.unavailable || interpreted || !Jit::can_run(hart) {
+            return None;
+        }
+        if hart.config.engine == EngineChoice::Auto && !jit::is_worth_while(block) {
+            block.interpret.set(true);
+            return None;
+        }
+        if self.jit.is_none() {
+            self.jit = Jit::new(&uses(cache));
+            self.review_at = 16;
+        }
+        let Some(jit) = &mut self.jit else {
+            self.unavailable = true;
+            return None;
+        };
+        if jit.totals().blocks >= self.review_at {
+            self.review_at *= 4;
+            let uses = uses(cache);
+            if jit.is_ill_suited(&uses) {
+                flush(jit, cache, &uses)?;
+            }
+        }
+        let compiled = jit.compile(block);
+        if compiled.is_none() {
+            flush(jit, cache, &uses(cache))?;
+        }
+        let compiled = compiled.or_else(|| jit.compile(block));
+        block.compiled.set(compiled);
+        compiled
+    }
+
+    /// Runs host code from the start of a block. The block that was the last, and how it ended, as if the interpreter had
+    /// come to it and run it: `left` and `hart.instret` do not count it yet. No end if it was not begun.
+    pub fn run<'c>(
+        &mut self,
+        hart: &mut Hart,
+        cache: &'c BlockCache,
+        from: Compiled,
+        left: &mut u64,
+    ) -> (&'c Block, Option<(End, Compiled)>) {
+        let jit = self.jit.as_mut().expect("what is compiled has been compiled by it");
+        jit.sync(cache.generation());
+        let exit = jit.run(hart, from, *left);
+        let block = &cache.blocks()[jit.block(exit.compiled)];
+        debug_assert_eq!(block.compiled.get(), Some(exit.compiled));
+        *left = exit.left;
+        if exit.how != jit::How::Budget {
+            *left += u64::from(block.count);
+            block.runs.set(block.runs.get() - 1);
+        }
+        hart.instret = hart.host_code.end - *left;
+        hart.retired_in_block = 0;
+        (block, end(hart, block, &exit).map(|end| (end, exit.compiled)))
+    }
+
+    /// Runs a block by the interpreter and by host code, and compares.
+    ///
+    /// # Errors
+    /// The difference, in words.
+    pub fn run_both(
+        &mut self,
+        hart: &mut Hart,
+        cache: &BlockCache,
+        block: &Block,
+        code: Compiled,
+        left: u64,
+    ) -> Result<End, String> {
+        if !check::can_run_twice(block) {
+            return Ok(block.run(hart));
+        }
+        let expected = match check::expect(hart, block) {
+            Ok(expected) => expected,
+            Err(end) => return Ok(end),
+        };
+        // Nothing is ever linked, so that one block is all that runs.
+        let (last, end) = self.run(hart, cache, code, &mut { left });
+        let bytes = self.jit.as_ref().map_or(&[][..], |jit| jit.bytes(code));
+        match end {
+            Some((end, _)) if std::ptr::eq(last, block) => {
+                expected.compare(hart, &end, block, bytes)?;
+                Ok(end)
+            }
+            _ => Err(format!("host code of the block at {:#x} did not run it", block.pc)),
+        }
+    }
+
+    /// A compiled block ended in a way that leads to another: the next time it goes there directly.
+    pub fn link(&mut self, from: Compiled, end: &End, to: &Block) {
+        let (Some(jit), Some(next)) = (&mut self.jit, to.compiled.get()) else { return };
+        match end.how {
+            How::Onwards => jit.link(from, jit::How::Onwards, next),
+            How::Taken => jit.link(from, jit::How::Taken, next),
+            How::Computed => jit.remember_jump(end.at, to.context, next),
+            _ => {}
+        }
+    }
+
+    /// What was compiled so far.
+    pub fn totals(&self) -> Totals {
+        self.jit.as_ref().map(Jit::totals).unwrap_or_default()
+    }
+}
+
+fn flush(jit: &mut Jit, cache: &BlockCache, uses: &[u64; 32]) -> Option<()> {
+    for block in cache.blocks() {
+        block.compiled.set(None);
+    }
+    jit.flush(uses)
+}
+
+/// The end of a block as the interpreter tells it.
+fn end(hart: &mut Hart, block: &Block, exit: &Exit) -> Option<End> {
+    let (how, at) = match exit.how {
+        jit::How::Onwards => (How::Onwards, block.end_pc()),
+        jit::How::Taken => (How::Taken, block.taken_pc()),
+        jit::How::Computed => (How::Computed, exit.at),
+        jit::How::Anything => (How::Anything, 0),
+        jit::How::Trap => (How::Trap, exit.at),
+        jit::How::Early => (How::Early, exit.at + 1),
+        jit::How::Interpret => return Some(ops::run_from(hart, block, exit.at)),
+        jit::How::Budget => return None,
+    };
+    Some(End { how, at })
+}
