@@ -9,6 +9,8 @@
 //! `unsafe` here is the step into host code: it is only ever entered at the start of a block that was compiled and that
 //! the block cache holds to be right, with the hart of this engine.
 
+#![expect(clippy::useless_conversion, reason = "dynasm converts the numbers of registers")]
+
 /// Assembles; `$asm` is a `&mut` assembler.
 macro_rules! x64 {
     ($asm:expr; $($t:tt)*) => {{ let asm = &mut *$asm; dynasm!(asm; .arch x64; $($t)*) }};
