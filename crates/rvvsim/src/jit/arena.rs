@@ -2,7 +2,7 @@
 //!
 //! `unsafe` here is the mapping itself. Code pages are writable or executable, never both: [`Arena::add`] makes the
 //! pages that it writes to writable, and executable again before it returns. Nothing runs meanwhile: an arena belongs to
-//! one engine, which is on one thread. Words ([`Arena::word`]) are data: host code reads its jump targets there, so that
+//! one engine, which is on one thread. Words ([`Arena::set_word`]) are data: host code reads its jump targets there, so that
 //! linking two blocks writes no code.
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};

@@ -45,7 +45,7 @@ use emit::{JUMPS, Site, Thunks, jump_index};
 use registers::{BIAS, Map};
 use std::num::NonZeroU32;
 
-/// Why host code was left. The first four are those of [`crate::engine::ops::How`].
+/// Why host code was left. The first four are those of the interpreter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum How {
