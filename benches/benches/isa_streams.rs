@@ -4,10 +4,10 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rvvfuzz::isa::compare::{Choice, compare};
-use rvvfuzz::isa::coverage::Watch;
-use rvvfuzz::isa::generate::{Chooser, Options, stream};
-use rvvfuzz::isa::inprocess::Lab;
+use rvvfuzz::streams::compare::{Choice, compare};
+use rvvfuzz::streams::coverage::Watch;
+use rvvfuzz::streams::generate::{Chooser, Options, stream};
+use rvvfuzz::streams::inprocess::Lab;
 use std::hint::black_box;
 
 const STREAMS: usize = 256;

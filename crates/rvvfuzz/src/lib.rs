@@ -1,7 +1,7 @@
 //! Fuzzing campaigns: random programs, run on `rvvsim` and on its peers, and compared.
 //!
-//! * [`campaign`] — programs of intrinsics, through compilers.
-//! * [`isa`] — streams of instructions, below any compiler.
+//! * [`programs`] — programs of intrinsics, through compilers.
+//! * [`streams`] — streams of instructions, below any compiler: `rvvfuzz isa`.
 
-pub mod campaign;
-pub mod isa;
+pub mod programs;
+pub mod streams;

@@ -1,6 +1,6 @@
 //! Campaigns as their users see them: the real binary, killed, stopped, and given nonsense.
 
-use rvvfuzz::campaign::store::Store;
+use rvvfuzz::programs::store::Store;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -163,7 +163,7 @@ fn refused(folder: &Path, args: &[&str], says: &[&str]) {
 #[test]
 fn what_is_named_and_not_there_is_told_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();
-    let program = rvvfuzz::campaign::probe::first_program();
+    let program = rvvfuzz::programs::judge::probe::first_program();
     std::fs::write(folder.path().join("p.ir"), program.to_string()).unwrap();
     let commands: [&[&str]; 5] = [
         &["run", "--count", "12"],
@@ -216,7 +216,7 @@ fn what_is_named_and_fails_a_first_program_is_told_before_anything_runs() {
     std::fs::write(folder.path().join("some.elf"), empty).unwrap();
     script(&folder.path().join("cc"), &format!("cp {here}/some.elf \"$2\""));
     // This one refuses a level.
-    let first = rvv_ir::elf::lower(&[&rvvfuzz::campaign::probe::first_program()]).unwrap();
+    let first = rvv_ir::elf::lower(&[&rvvfuzz::programs::judge::probe::first_program()]).unwrap();
     std::fs::write(folder.path().join("first.elf"), first).unwrap();
     script(
         &folder.path().join("leveled"),
@@ -286,7 +286,7 @@ fn a_testbed_that_breaks_on_the_way_is_dropped_and_told() {
         "echo x >> {path}/calls\n[ $(wc -l < {path}/calls) -le 4 ] || exit 127\ncp {path}/first.elf \"$2\""
     );
     script(&folder.path().join("cc"), &text);
-    let first = rvv_ir::elf::lower(&[&rvvfuzz::campaign::probe::first_program()]).unwrap();
+    let first = rvv_ir::elf::lower(&[&rvvfuzz::programs::judge::probe::first_program()]).unwrap();
     std::fs::write(folder.path().join("first.elf"), first).unwrap();
     let testbeds =
         format!("vlens = [128]\n[[compiler]]\nname = \"fickle\"\ncommand = \"{path}/cc {{c}} {{elf}}\"\n");
@@ -307,7 +307,7 @@ fn a_testbed_that_breaks_on_the_way_is_dropped_and_told() {
 #[test]
 fn a_full_disk_and_a_closed_pipe_are_no_panic() {
     let folder = tempfile::tempdir().unwrap();
-    let program = rvvfuzz::campaign::probe::first_program();
+    let program = rvvfuzz::programs::judge::probe::first_program();
     std::fs::write(folder.path().join("p.ir"), program.to_string()).unwrap();
     let output = run(folder.path(), &["run", "--builtin", "--count", "12", "--batch", "12"]);
     assert_eq!(code(&output), 0, "{}", said(&output));

@@ -88,7 +88,7 @@ fn what_cannot_be_done_is_said_in_a_sentence() {
     std::fs::write(&good, "stream good\nvlen 128\nseed 0x1\nstep *00000013\n").expect("writable");
     let good = good.to_string_lossy().into_owned();
     // As much as is asked for, and all of it wrong.
-    let size = 8 * rvvfuzz::isa::dump::Places::new(128).words();
+    let size = 8 * rvvfuzz::streams::dump::Places::new(128).words();
     let zeros = folder.path().join("zeros");
     std::fs::write(&zeros, format!("#!/bin/sh\nhead -c {size} /dev/zero\n")).expect("writable");
     std::fs::set_permissions(&zeros, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("ours");

@@ -2,11 +2,11 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rvvfuzz::isa::corpus::load;
-use rvvfuzz::isa::coverage::Watch;
-use rvvfuzz::isa::inprocess::Lab;
-use rvvfuzz::isa::replay::replay;
-use rvvfuzz::isa::text::{parse, print};
+use rvvfuzz::streams::corpus::load;
+use rvvfuzz::streams::coverage::Watch;
+use rvvfuzz::streams::inprocess::Lab;
+use rvvfuzz::streams::replay::replay;
+use rvvfuzz::streams::text::{parse, print};
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {

@@ -2,15 +2,15 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rvvfuzz::isa::compare::{Choice, compare};
-use rvvfuzz::isa::coverage::{Coverage, Watch};
-use rvvfuzz::isa::dump::Places;
-use rvvfuzz::isa::generate::{Chooser, Options, stream};
-use rvvfuzz::isa::inprocess::{Lab, Ran};
-use rvvfuzz::isa::mutate::mutate;
-use rvvfuzz::isa::peers::{ask_engine, ask_here};
-use rvvfuzz::isa::runtime::Dress;
-use rvvfuzz::isa::stream::Stream;
+use rvvfuzz::streams::compare::{Choice, compare};
+use rvvfuzz::streams::coverage::{Coverage, Watch};
+use rvvfuzz::streams::dump::Places;
+use rvvfuzz::streams::generate::{Chooser, Options, stream};
+use rvvfuzz::streams::inprocess::{Lab, Ran};
+use rvvfuzz::streams::mutate::mutate;
+use rvvfuzz::streams::peers::{ask_engine, ask_here};
+use rvvfuzz::streams::runtime::Dress;
+use rvvfuzz::streams::stream::Stream;
 use rvvsim::config::{Agnostic, EngineChoice};
 
 fn streams(lab: &mut Lab, count: usize, seed: u64) -> Vec<(Stream, Ran)> {

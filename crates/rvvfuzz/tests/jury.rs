@@ -2,16 +2,16 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rvvfuzz::isa::compare::Choice;
-use rvvfuzz::isa::coverage::Watch;
-use rvvfuzz::isa::dump::Places;
-use rvvfuzz::isa::generate::{Chooser, Options, stream};
-use rvvfuzz::isa::inprocess::{Lab, Ran};
-use rvvfuzz::isa::jury::{JuryError, Verdict, judge};
-use rvvfuzz::isa::peers::{Kind, Peer, ask_here};
-use rvvfuzz::isa::report::report;
-use rvvfuzz::isa::runtime::Dress;
-use rvvfuzz::isa::stream::Stream;
+use rvvfuzz::streams::compare::Choice;
+use rvvfuzz::streams::coverage::Watch;
+use rvvfuzz::streams::dump::Places;
+use rvvfuzz::streams::generate::{Chooser, Options, stream};
+use rvvfuzz::streams::inprocess::{Lab, Ran};
+use rvvfuzz::streams::jury::{JuryError, Verdict, judge};
+use rvvfuzz::streams::peers::{Kind, Peer, ask_here};
+use rvvfuzz::streams::report::report;
+use rvvfuzz::streams::runtime::Dress;
+use rvvfuzz::streams::stream::Stream;
 use rvvsim::config::Agnostic;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! What the manual leaves open is not compared, and stays open where it is written only in part.
 
-use rvvfuzz::isa::coverage::Watch;
-use rvvfuzz::isa::inprocess::{Lab, Open};
-use rvvfuzz::isa::runtime::Dress;
-use rvvfuzz::isa::text::parse;
+use rvvfuzz::streams::coverage::Watch;
+use rvvfuzz::streams::inprocess::{Lab, Open};
+use rvvfuzz::streams::runtime::Dress;
+use rvvfuzz::streams::text::parse;
 
 /// A segment load that traps in its first segment may have written some of its fields; a compare then writes ten bits of one.
 #[test]

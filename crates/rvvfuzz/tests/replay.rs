@@ -1,9 +1,9 @@
 //! Programs from files, as edited by hand: never a panic, always a sentence.
 
 use rvv_ir::Program;
-use rvvfuzz::campaign::batch::run_all;
-use rvvfuzz::campaign::config::Settings;
-use rvvfuzz::campaign::work::{self, Campaign};
+use rvvfuzz::programs::campaign::{self, Campaign};
+use rvvfuzz::programs::judge::batch::run_all;
+use rvvfuzz::programs::settings::Settings;
 use std::process::Command;
 
 /// A small generator of numbers.
@@ -63,7 +63,7 @@ fn programs_edited_by_hand_never_panic() {
                 refused += 1;
                 continue;
             };
-            match work::case(&testbeds, 0, program) {
+            match campaign::case(&testbeds, 0, program) {
                 Err(why) => {
                     assert!(!why.is_empty());
                     refused += 1;

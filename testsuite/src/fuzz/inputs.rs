@@ -7,11 +7,11 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
 use rusqlite::types::Value;
-use rvvfuzz::campaign::config::Settings;
-use rvvfuzz::campaign::outcome::{Kind, Outcome};
-use rvvfuzz::campaign::store::{BatchRecord, ProgramRecord, Reduction, Store};
-use rvvfuzz::campaign::testbeds_file::EXAMPLE;
-use rvvfuzz::campaign::vote::{Culprit, Verdict};
+use rvvfuzz::programs::judge::outcome::{Kind, Outcome};
+use rvvfuzz::programs::judge::vote::{Culprit, Verdict};
+use rvvfuzz::programs::settings::Settings;
+use rvvfuzz::programs::store::{BatchRecord, ProgramRecord, Reduction, Store};
+use rvvfuzz::programs::testbed::file::EXAMPLE;
 use std::sync::LazyLock;
 
 /// Bytes before the words of a stream.

@@ -17,7 +17,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rvv_ir::Program;
 use rvv_ir::c::COptions;
-use rvvfuzz::campaign::hostile as files;
+use rvvfuzz::programs::hostile as files;
 
 /// Steps that a program is evaluated for.
 const FUEL: u64 = 5000;

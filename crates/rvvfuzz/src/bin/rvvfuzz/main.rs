@@ -1,7 +1,7 @@
 //! The `rvvfuzz` command.
 
 use clap::{Parser, Subcommand};
-use rvvfuzz::campaign::command::{bench, doctor, reduce, replay, report, run, show};
+use rvvfuzz::programs::command::{bench, doctor, reduce, replay, report, run, show};
 use std::process::ExitCode;
 
 /// Fuzzing campaigns: random programs and instruction streams on compilers and emulators, judged.
@@ -32,7 +32,7 @@ enum Command {
     Replay(replay::Command),
     Report(report::Command),
     Bench(bench::Command),
-    Isa(rvvfuzz::isa::command::Command),
+    Isa(rvvfuzz::streams::command::Command),
 }
 
 fn main() -> ExitCode {

@@ -1,0 +1,313 @@
+//! `rvvfuzz run`.
+
+use super::testbed_args::{TestbedArgs, still_there};
+use super::{Done, duration, exit, processors};
+use crate::programs::campaign::Campaign;
+use crate::programs::judge::outcome::Kind;
+use crate::programs::judge::probe::Named;
+use crate::programs::reduce::reducer::Reducer;
+use crate::programs::report::live::{self, LiveLine};
+use crate::programs::settings::Settings;
+use crate::programs::store::{Store, StoreError};
+use crate::programs::testbed::compiler::crash_site;
+use crate::programs::workers::{self, Event, Options, Progress, Reduce};
+use clap::Args;
+use rvv_cli::{errln, outln};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Run a campaign: random programs of RVV intrinsics on every compiler and emulator, judged.
+///
+/// Programs are generated, compiled by every compiler at every level, and run on every emulator in every
+/// configuration. Their output is compared with the expected output, and the compiler or emulator at fault is
+/// named. The direct lowering and rvvsim are built in; gcc 14 and later, clang 17 and later, zig and QEMU are
+/// used if they are on PATH (`rvvfuzz doctor`).
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rvvfuzz run --builtin --time 5s --report campaign.html
+  rvvfuzz run --time 30m --compilers riscv64-linux-gnu-gcc-14,clang-19 --levels -O0,-O3
+  rvvfuzz run --count 50000 --builtin --store builtin.db
+  rvvfuzz run --time 2h --store builtin.db --resume
+  rvvfuzz run --intrinsics 'vfw*_rm' --policy rounding
+
+Ctrl-C finishes the current batches and saves; a second one ends at once. Either way --resume continues.
+\
+It ends with 0 if nothing is wrong, 1 if there are verdicts, 2 if it could not run: a compiler, an emulator, a level
+or a policy was named that is not there or fails a first program, a testbed stopped working, or the store cannot be
+written. In a closed pipe it ends silently, with 141.")]
+pub struct Command {
+    /// Start batches for this long: 90, 90s, 5m, 2h [default: 1m, if no --count is given]
+    #[arg(long, value_parser = duration)]
+    time: Option<Duration>,
+    /// Stop after so many programs
+    #[arg(long)]
+    count: Option<u64>,
+    /// The campaign's file
+    #[arg(long, default_value = "campaign.db", value_name = "FILE")]
+    store: PathBuf,
+    /// Continue the campaign in the store, if there is one
+    #[arg(long)]
+    resume: bool,
+    /// Worker threads; one reduces findings while any are pending
+    #[arg(long, default_value_t = processors(), value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
+    /// Do not reduce programs
+    #[arg(long)]
+    no_reduce: bool,
+    /// Time to reduce one program, and the same again to bisect the passes
+    #[arg(long, value_parser = duration, default_value = "2m")]
+    reduce_time: Duration,
+    /// Write the report to this file at the end
+    #[arg(long, value_name = "HTML")]
+    report: Option<PathBuf>,
+    #[command(flatten)]
+    testbeds: TestbedArgs,
+    #[command(flatten)]
+    programs: ProgramArgs,
+}
+
+#[derive(Args, Debug)]
+struct ProgramArgs {
+    /// Seed of all random choices [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Operations per program [default: 10]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    ops: Option<u16>,
+    /// Elements per buffer [default: 10]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=10000))]
+    len: Option<u16>,
+    /// Programs per translation unit [default: 48]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    batch: Option<u16>,
+    /// Names of intrinsics, with * and ? [default: all]
+    #[arg(long, value_delimiter = ',')]
+    intrinsics: Option<Vec<String>>,
+    /// Lists of intrinsics: v, bf16, crypto [default: all]
+    #[arg(long, value_delimiter = ',')]
+    extension: Option<Vec<String>>,
+    /// Categories of names: explicit, explicit-policy, overloaded, overloaded-policy [default: all]
+    #[arg(long, value_delimiter = ',')]
+    category: Option<Vec<String>>,
+    /// Generation policies, used in turn; `all` for every one [default: default]
+    #[arg(long, value_delimiter = ',')]
+    policy: Option<Vec<String>>,
+    /// Orders of statements; each program is run in each [default: all-in,unit,random]
+    #[arg(long, value_delimiter = ',')]
+    schedules: Option<Vec<String>>,
+    /// Time limit of one build [default: 2m]
+    #[arg(long, value_parser = duration)]
+    build_time: Option<Duration>,
+    /// Memory limit of one build, in MiB [default: 4096]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
+    build_memory: Option<u64>,
+}
+
+impl ProgramArgs {
+    fn apply(&self, settings: &mut Settings) {
+        fn put<T: Clone>(to: &mut T, from: &Option<T>) {
+            if let Some(value) = from {
+                *to = value.clone();
+            }
+        }
+        put(&mut settings.seed, &self.seed);
+        put(&mut settings.ops, &self.ops.map(usize::from));
+        put(&mut settings.len, &self.len.map(usize::from));
+        put(&mut settings.batch, &self.batch.map(u64::from));
+        put(&mut settings.names, &self.intrinsics);
+        put(&mut settings.extensions, &self.extension);
+        put(&mut settings.categories, &self.category);
+        put(&mut settings.policies, &self.policy);
+        if settings.policies == ["all"] {
+            settings.policies = rvvgen::POLICIES.iter().map(|(name, ..)| name.to_string()).collect();
+        }
+        put(&mut settings.schedules, &self.schedules);
+        put(&mut settings.build_seconds, &self.build_time.map(|t| t.as_secs().max(1)));
+        put(&mut settings.build_memory, &self.build_memory);
+        // All schedules of a program are in one batch.
+        settings.batch = settings.batch.next_multiple_of(settings.schedules.len().max(1) as u64);
+    }
+}
+
+impl Command {
+    /// Does what was asked for.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        exit(self.campaign())
+    }
+
+    fn campaign(&self) -> Done {
+        let mut line = LiveLine::default();
+        let (mut store, settings, campaign) = self.open(&mut line)?;
+        let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
+        let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds);
+        let reducer: Option<&dyn Reduce> = if self.no_reduce { None } else { Some(&reducer) };
+        let options =
+            Options { jobs: self.jobs.into(), time, count: self.count, batch: settings.batch, reducer };
+        outln!("{}", heading(&settings, &campaign, store.path()));
+        let stop = stop_flag();
+        let result = workers::run(&campaign, &mut store, &options, &stop, |event| match event {
+            Event::Progress(progress) => line.show(progress),
+            Event::Broken(testbed, why) => line.say(&format!("{testbed} does not work: {why}")),
+            Event::Verdict(id, program, v) => {
+                let first = match v.symptom {
+                    Kind::BuildCrash => crash_site(&v.detail),
+                    _ => v.detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("").to_string(),
+                };
+                let axes =
+                    if v.axes.is_empty() { String::new() } else { format!(" [{}]", v.axes.join(", ")) };
+                line.say(&format!(
+                    "verdict {id}, program {program}: {}: {}{axes} {first}",
+                    v.culprit,
+                    v.symptom.name()
+                ));
+            }
+        });
+        line.end();
+        let progress = result.map_err(|e| e.to_string())?;
+        let stopped = campaign.stopped();
+        outln!("{}", summary(&progress, &store, &stopped)?);
+        if let Some(report) = &self.report {
+            super::report::write_html(&store, report)?;
+            outln!("The report is {}.", report.display());
+        }
+        match stopped.first() {
+            Some(_) if progress.verdicts == 0 => Err(format!(
+                "{} stopped working on the way (`rvvfuzz show --store {}` says why), so that not all was judged",
+                stopped.join(", "),
+                store.path().display()
+            )),
+            _ => Ok(progress.verdicts == 0),
+        }
+    }
+
+    fn open(&self, line: &mut LiveLine) -> Result<(Store, Settings, Campaign), String> {
+        if self.resume {
+            match Store::resume(&self.store) {
+                Ok((store, settings)) => {
+                    let campaign = self.go_on(&settings, line)?;
+                    return Ok((store, settings, campaign));
+                }
+                // Nothing to go on with: from the beginning.
+                Err(StoreError::Empty { .. }) => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        let mut settings = Settings::default();
+        self.programs.apply(&mut settings);
+        let named = self.testbeds.apply(&mut settings, &mut |note| line.say(&note))?;
+        let campaign = Campaign::new(&settings)?;
+        // Before there is a store: a campaign that cannot be run leaves nothing behind.
+        let left_out = check(&campaign, &named, line)?;
+        let names: Vec<String> = (0..campaign.testbeds.len()).map(|t| campaign.testbeds.name(t)).collect();
+        let mut store = Store::create(&self.store, &settings, &names).map_err(|e| e.to_string())?;
+        store.save_broken(&left_out).map_err(|e| e.to_string())?;
+        Ok((store, settings, campaign))
+    }
+
+    /// The stored campaign, if the command line does not ask for another.
+    fn go_on(&self, stored: &Settings, line: &mut LiveLine) -> Result<Campaign, String> {
+        let mut asked = stored.clone();
+        self.programs.apply(&mut asked);
+        let named = if self.testbeds.is_empty() {
+            still_there(stored)?;
+            Named::stored(stored)
+        } else {
+            self.testbeds.apply(&mut asked, &mut |note| line.say(&note))?
+        };
+        if let Some((field, was, is)) = stored.differences(&asked).first() {
+            return Err(format!(
+                "the campaign in {} was begun with other options: `{field}` is {was} there and {is} here; leave the \
+                 option out, or name another --store",
+                self.store.display()
+            ));
+        }
+        let campaign = Campaign::new(stored)?;
+        check(&campaign, &named, line)?;
+        Ok(campaign)
+    }
+}
+
+/// Tries the testbeds; says and returns what the campaign goes without.
+fn check(campaign: &Campaign, named: &Named, line: &mut LiveLine) -> Result<Vec<(String, String)>, String> {
+    let left_out = campaign.check(named)?;
+    for (testbed, why) in &left_out {
+        line.say(&format!("{testbed} does not work: {why}"));
+    }
+    Ok(left_out)
+}
+
+/// Ctrl-C: the first finishes what was begun, the second ends at once.
+pub(super) fn stop_flag() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    // A second handler would be refused; then the first one does.
+    let _ = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        errln!("\nstopping: what is at work is finished first; once more to end at once");
+    });
+    stop
+}
+
+fn heading(settings: &Settings, campaign: &Campaign, store: &std::path::Path) -> String {
+    let compilers: Vec<String> =
+        settings.compilers.iter().map(|c| format!("{} {}", c.name, c.version)).collect();
+    let emulators: Vec<String> =
+        campaign.testbeds.runs.iter().map(|r| r.emulator.name()).fold(Vec::new(), |mut all, e| {
+            if !all.contains(&e) {
+                all.push(e);
+            }
+            all
+        });
+    format!(
+        "seed {}, {} testbeds: {} builds ({}) on {} runs ({}); {} calls in {} programs a round; store {}",
+        settings.seed,
+        campaign.testbeds.len(),
+        campaign.testbeds.builds.len(),
+        compilers.join(", "),
+        campaign.testbeds.runs.len(),
+        emulators.join(", "),
+        campaign.calls(),
+        campaign.round(),
+        store.display()
+    )
+}
+
+fn summary(p: &Progress, store: &Store, stopped: &[String]) -> Result<String, String> {
+    let mut text = format!(
+        "{} programs and {} checks in {} ({:.1} programs/s, {:.0} checks/s); {} of {} calls covered ({:.1} %)",
+        p.programs,
+        p.checks,
+        live::duration(p.seconds),
+        p.programs as f64 / p.seconds.max(0.001),
+        p.checks as f64 / p.seconds.max(0.001),
+        p.covered,
+        p.calls,
+        100.0 * p.covered as f64 / p.calls.max(1) as f64
+    );
+    let bugs = store.bugs().map_err(|e| e.to_string())?;
+    for bug in &bugs {
+        text += &format!("\n{:6} × {} (verdict {})", bug.verdicts.len(), bug.signature, bug.shown.id);
+    }
+    if bugs.iter().any(|b| b.shown.culprit_kind == "oracle") {
+        text += "\nTHE ORACLE IS SUSPECT: every testbed agrees against it.";
+    }
+    for testbed in stopped {
+        text += &format!("\n{testbed} stopped working.");
+    }
+    text += &match p.verdicts {
+        0 if p.total == 0 => {
+            "\nNo batch was finished: give it more --time, or make batches smaller with --batch.".to_string()
+        }
+        0 if !stopped.is_empty() => "\nNothing else is wrong.".to_string(),
+        0 => "\nNothing is wrong.".to_string(),
+        n => format!("\n{n} verdicts: `rvvfuzz show --store {}` lists them.", store.path().display()),
+    };
+    Ok(text)
+}

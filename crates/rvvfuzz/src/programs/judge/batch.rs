@@ -1,0 +1,340 @@
+//! Many programs at once: one translation unit, one link, one run. What goes wrong is split until the
+//! guilty program stands alone.
+
+use super::outcome::Outcome;
+use crate::programs::testbed::blame::{
+    accused, accused_in_assembly, lacking, lacking_in, places, without_accused,
+};
+use crate::programs::testbed::compiler::{Built, Family, Limits};
+use crate::programs::testbed::emulator::{Ending, Observed, Setup};
+use crate::programs::testbed::{Build, Run, Testbeds};
+use rvv_ir::c::{COptions, emit};
+use rvv_ir::{Expected, Program};
+use rvv_oracle::{EvalError, Options, VlChoice, evaluate};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A program and what it must print wherever it is run.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its number in the campaign.
+    pub number: u64,
+    /// The program.
+    pub program: Program,
+    expected: Vec<((u32, VlChoice), Expected)>,
+}
+
+impl Case {
+    /// Evaluates a program for these VLENs and choices of vl.
+    ///
+    /// # Errors
+    /// Where it has no meaning.
+    pub fn new(number: u64, program: Program, places: &[(u32, VlChoice)]) -> Result<Case, EvalError> {
+        let mut expected = Vec::new();
+        for &(vlen, vl) in places {
+            expected.push(((vlen, vl), evaluate(&program, &Options { vl, ..Options::new(vlen) })?));
+        }
+        Ok(Case { number, program, expected })
+    }
+
+    /// A program whose expectations are known, each with its VLEN and choice of vl.
+    pub fn known(number: u64, program: Program, expected: Vec<((u32, VlChoice), Expected)>) -> Case {
+        Case { number, program, expected }
+    }
+
+    /// What it must print there.
+    pub fn expected(&self, setup: &Setup) -> Option<&Expected> {
+        self.expected.iter().find(|(place, _)| *place == (setup.vlen, setup.vl)).map(|(_, e)| e)
+    }
+
+    /// It works on element groups, so its vl must be a multiple of their size. An implementation that has such
+    /// instructions rounds a halved vl up (`norm:egs_vl_avl`); the oracle, and QEMU, do not.
+    pub fn has_groups(&self) -> bool {
+        has_groups(&self.program)
+    }
+
+    /// How many bytes it prints, the same everywhere.
+    fn output_len(&self) -> usize {
+        self.program.outputs().map(|(_, b)| b.bytes()).sum()
+    }
+}
+
+/// As [`Case::has_groups`].
+pub fn has_groups(program: &Program) -> bool {
+    let groups = |c: &&rvv_ir::Call| matches!(rvvgen::class(c.intrinsic).kind, rvvgen::Kind::Groups(_));
+    program.calls().iter().any(groups)
+}
+
+/// What a campaign cannot go on with: the compiler or emulator is not there any more, the disk is full.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{testbed}: {why}")]
+pub struct Broken {
+    /// Which testbed.
+    pub testbed: String,
+    /// What it said.
+    pub why: String,
+}
+
+/// Some of the cases, and the ELF that runs them or why there is none.
+pub struct Part {
+    /// Which, in the order in which the ELF runs them.
+    pub cases: Vec<usize>,
+    /// Those among them that do nothing: they have no outcome here.
+    pub stubs: Vec<usize>,
+    /// The ELF, or the outcome they all share.
+    pub elf: Result<Vec<u8>, Outcome>,
+}
+
+/// After a crash of the compiler, so many programs at a time: the next crash then costs little.
+const AFTER_CRASH: usize = 8;
+
+/// Builds the cases in as few parts as possible.
+///
+/// # Errors
+/// When the compiler does not work at all.
+pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>, Broken> {
+    let mut parts = Vec::new();
+    let mut waiting = vec![(0..cases.len()).collect::<Vec<usize>>()];
+    while let Some(mut these) = waiting.pop() {
+        let unit = Unit::new(build, &mut these, cases, &mut parts);
+        if these.is_empty() {
+            continue;
+        }
+        let (built, said) = unit.build(build, limits);
+        let outcome = match built {
+            Built::Elf(elf) => {
+                parts.push(Part { cases: these, stubs: Vec::new(), elf: Ok(elf) });
+                continue;
+            }
+            Built::Broken(why) => return Err(Broken { testbed: build.name(), why }),
+            Built::Unassembled(assembly) => {
+                let accused = accused_in_assembly(&said, &assembly, these.len());
+                let rest = without_accused(&said, &assembly, &accused);
+                if these.len() > 1
+                    && !accused.is_empty()
+                    && let Built::Elf(elf) = build.compiler.assemble(&rest, &unit.march, &build.flags, limits)
+                {
+                    let stubs: Vec<usize> = accused.iter().map(|&n| these[n]).collect();
+                    waiting.extend(stubs.iter().map(|&i| vec![i]));
+                    parts.push(Part { cases: these, stubs, elf: Ok(elf) });
+                    continue;
+                }
+                Outcome::BuildFailure(said.clone())
+            }
+            Built::Failed(said) => Outcome::BuildFailure(said),
+            Built::Crashed(said) => Outcome::BuildCrash(said),
+            Built::Unsupported(what) => Outcome::Unsupported(what),
+            Built::TimedOut => Outcome::BuildTimeout,
+        };
+        if let Outcome::Unsupported(_) = outcome {
+            // It says what it does not have: the programs that use it need not be tried alone.
+            for what in lacking(&said) {
+                build.compiler.lacks.learn(&what);
+            }
+            if (0..these.len()).any(|n| unit.lacks(build, n).is_some()) {
+                waiting.push(these);
+                continue;
+            }
+            // An intrinsic that it has, but not for these types: its line says which program it is in.
+            let found = lacking_in(&said, &unit.text);
+            if these.len() > 1 && !found.is_empty() {
+                let rest = (0..these.len()).filter(|n| !found.iter().any(|(p, _)| p == n));
+                waiting.push(rest.map(|n| these[n]).collect());
+                for (n, what) in found {
+                    parts.push(Part {
+                        cases: vec![these[n]],
+                        stubs: Vec::new(),
+                        elf: Err(Outcome::Unsupported(what)),
+                    });
+                }
+                continue;
+            }
+        }
+        if these.len() == 1 {
+            parts.push(Part { cases: these, stubs: Vec::new(), elf: Err(outcome) });
+            continue;
+        }
+        if let Outcome::Unsupported(_) = outcome {
+            // It does not have an extension: programs that need the same go together.
+            let groups = by_march(build, &these, cases);
+            if groups.len() == 1 {
+                parts.push(Part { cases: these, stubs: Vec::new(), elf: Err(outcome) });
+            } else {
+                waiting.extend(groups);
+            }
+            continue;
+        }
+        // The message may name the guilty ones; they are tried alone, the rest without them.
+        let accused = accused(&said, &unit.text, these.len());
+        if accused.is_empty() || accused.len() == these.len() {
+            let (left, right) = these.split_at(these.len() / 2);
+            waiting.push(left.to_vec());
+            waiting.push(right.to_vec());
+            continue;
+        }
+        // What breaks a program in one order of its statements is likely to break it in another.
+        let origin = |i: &usize| &cases[*i].program.comment;
+        let guilty: Vec<_> = accused.iter().map(|&n| origin(&these[n])).collect();
+        let (alone, rest): (Vec<usize>, Vec<usize>) = these.iter().partition(|i| guilty.contains(&origin(i)));
+        waiting.extend(alone.into_iter().map(|i| vec![i]));
+        let size = if matches!(outcome, Outcome::BuildCrash(_)) { AFTER_CRASH } else { rest.len().max(1) };
+        waiting.extend(rest.chunks(size).map(<[usize]>::to_vec));
+    }
+    Ok(parts)
+}
+
+/// A translation unit of some programs.
+struct Unit<'p> {
+    programs: Vec<&'p Program>,
+    text: String,
+    /// Where each program is in the text.
+    places: Vec<Range<usize>>,
+    march: String,
+}
+
+impl<'p> Unit<'p> {
+    /// A unit of these, without those that use what the compiler is known not to have: they are done.
+    fn new(build: &Build, these: &mut Vec<usize>, cases: &'p [Case], parts: &mut Vec<Part>) -> Unit<'p> {
+        loop {
+            let programs: Vec<&Program> = these.iter().map(|&i| &cases[i].program).collect();
+            let direct = build.compiler.family == Family::Direct;
+            let text = if direct { String::new() } else { emit(&programs, &COptions::default()) };
+            let places = places(&text, programs.len());
+            let march = if direct { String::new() } else { build.compiler.march(&programs) };
+            let unit = Unit { programs, text, places, march };
+            let before = these.len();
+            let mut n = 0;
+            these.retain(|&i| {
+                let lacks = unit.lacks(build, n);
+                n += 1;
+                if let Some(what) = &lacks {
+                    parts.push(Part {
+                        cases: vec![i],
+                        stubs: Vec::new(),
+                        elf: Err(Outcome::Unsupported(what.clone())),
+                    });
+                }
+                lacks.is_none()
+            });
+            if these.len() == before {
+                return unit;
+            }
+        }
+    }
+
+    /// What the compiler is known to lack of what program `n` uses.
+    fn lacks(&self, build: &Build, n: usize) -> Option<String> {
+        build.compiler.lacks.first_in(self.text.get(self.places.get(n)?.clone())?)
+    }
+
+    /// Builds; what the compiler said.
+    fn build(&self, build: &Build, limits: &Limits) -> (Built, String) {
+        match build.compiler.family {
+            Family::Direct => (build.compiler.build(&self.programs, &build.flags, limits), String::new()),
+            _ => build.compiler.build_saying(&self.text, &self.march, &build.flags, limits),
+        }
+    }
+}
+
+/// Cases by the instruction set that they need.
+fn by_march(build: &Build, these: &[usize], cases: &[Case]) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for &i in these {
+        groups.entry(build.compiler.march(&[&cases[i].program])).or_default().push(i);
+    }
+    groups.into_values().collect()
+}
+
+impl Part {
+    /// Runs it, and judges each of its programs.
+    ///
+    /// # Errors
+    /// When the emulator does not work at all.
+    pub fn run(&self, run: &Run, cases: &[Case]) -> Result<Vec<(usize, Outcome)>, Broken> {
+        match &self.elf {
+            Err(outcome) => Ok(self.cases.iter().map(|&i| (i, outcome.clone())).collect()),
+            Ok(elf) => self.judge(run, elf, cases),
+        }
+    }
+
+    fn judge(&self, run: &Run, elf: &[u8], cases: &[Case]) -> Result<Vec<(usize, Outcome)>, Broken> {
+        let broken = |why: String| Broken { testbed: run.name(), why };
+        let observed = run.emulator.run(elf, &run.setup, None);
+        if let Ending::Broken(why) = observed.ending {
+            return Err(broken(why));
+        }
+        let mut rest = &observed.stdout[..];
+        let whole: usize = self.cases.iter().map(|&i| cases[i].output_len()).sum();
+        let complete = observed.ending == Ending::Clean && rest.len() == whole;
+        let mut outcomes = Vec::new();
+        for (n, &i) in self.cases.iter().enumerate() {
+            let case = &cases[i];
+            let expected = case
+                .expected(&run.setup)
+                .ok_or_else(|| broken("no expectation was computed for it".to_string()))?;
+            let (printed, after) = rest.split_at(case.output_len().min(rest.len()));
+            rest = after;
+            if self.stubs.contains(&i) {
+                continue;
+            }
+            let outcome = Outcome::judge(&case.program, expected, printed);
+            if outcome == Outcome::Pass
+                && (complete || printed.len() == case.output_len())
+                && !printed.is_empty()
+            {
+                outcomes.push((i, Outcome::Pass));
+                continue;
+            }
+            // Alone, so that it is its own fault and nobody else's.
+            let only = (self.cases.len() > 1).then_some(n);
+            let alone =
+                if only.is_some() { run.emulator.run(elf, &run.setup, only) } else { observed.clone() };
+            outcomes.push((i, judge_alone(case, expected, &alone).map_err(broken)?));
+        }
+        Ok(outcomes)
+    }
+}
+
+fn judge_alone(case: &Case, expected: &Expected, observed: &Observed) -> Result<Outcome, String> {
+    Ok(match &observed.ending {
+        Ending::Broken(why) => return Err(why.clone()),
+        Ending::TimedOut => Outcome::RuntimeTimeout,
+        Ending::Crashed(what) => Outcome::RuntimeCrash(what.clone()),
+        Ending::Clean => Outcome::judge(&case.program, expected, &observed.stdout),
+    })
+}
+
+/// Every outcome of every case: `[case][testbed]`.
+///
+/// A testbed that does not work at all is reported once and left out: its outcomes are `None`. So are those of a halved vl
+/// if a program works on element groups: such programs want a batch of their own.
+pub fn run_all(
+    testbeds: &Testbeds,
+    cases: &[Case],
+    limits: &Limits,
+) -> (Vec<Vec<Option<Outcome>>>, Vec<Broken>) {
+    let mut table = vec![vec![None; testbeds.len()]; cases.len()];
+    let mut broken = Vec::new();
+    for (b, built) in testbeds.builds.iter().enumerate() {
+        let parts = match build(built, cases, limits) {
+            Ok(parts) => parts,
+            Err(error) => {
+                broken.push(error);
+                continue;
+            }
+        };
+        for (r, on) in testbeds.runs.iter().enumerate() {
+            if on.setup.vl == VlChoice::Half && cases.iter().any(Case::has_groups) {
+                continue;
+            }
+            let number = testbeds.number(b, r);
+            for part in &parts {
+                match part.run(on, cases) {
+                    Ok(outcomes) => outcomes.into_iter().for_each(|(i, o)| table[i][number] = Some(o)),
+                    Err(error) => broken.push(error),
+                }
+            }
+        }
+    }
+    (table, broken)
+}

@@ -1,0 +1,6 @@
+//! Judging: builds programs, runs them, compares what they print with what they must print, and names the culprit.
+
+pub mod batch;
+pub mod outcome;
+pub mod probe;
+pub mod vote;

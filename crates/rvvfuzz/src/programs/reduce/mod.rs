@@ -1,0 +1,12 @@
+//! Reduction: the smallest program that still shows a fault, what it has in common with other faults, and
+//! which pass of the compiler is guilty.
+
+pub mod bisect;
+mod cut;
+mod edit;
+pub mod reducer;
+pub mod search;
+mod simplify;
+pub mod target;
+mod tidy;
+pub mod triage;

@@ -1,0 +1,193 @@
+//! What a campaign does with a verdict: reduce it, name it, find the pass, write the report.
+
+use super::bisect;
+use super::target::{Target, site_of};
+use super::triage::{Signature, wrong_buffer};
+use crate::programs::judge::batch::Case;
+use crate::programs::judge::outcome::Kind;
+use crate::programs::judge::vote::{Culprit, Verdict};
+use crate::programs::report::bug::{Bug, short_c, versions};
+use crate::programs::store::Reduction;
+use crate::programs::testbed::Testbeds;
+use crate::programs::testbed::compiler::{Compiler, Limits};
+use crate::programs::workers::Reduce;
+use rvv_ir::c::{COptions, emit};
+use rvv_ir::{BufferKind, Program};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// The program with one buffer that is printed; the others are written all the same.
+fn printing_only(program: &Program, buffer: usize) -> Program {
+    let mut program = program.clone();
+    for (number, other) in program.buffers.iter_mut().enumerate() {
+        if number != buffer && other.kind == BufferKind::Out {
+            other.kind = BufferKind::Data;
+        }
+    }
+    program
+}
+
+/// Reduces verdicts; of each bug only the first hit gets the whole treatment.
+pub struct Reducer {
+    limits: Limits,
+    /// Time for one reduction.
+    time: Duration,
+    /// Compilers of the campaign.
+    compilers: Vec<Compiler>,
+    /// And those that are installed besides: reports compare their versions. Looked for when the first report is written.
+    installed: OnceLock<Vec<Compiler>>,
+    /// The levels they are compared at.
+    levels: Vec<Vec<String>>,
+    known: Mutex<HashMap<Signature, Reduction>>,
+    /// What was made of a program, by its origin: the same in another order of statements has the same fault.
+    programs: Mutex<HashMap<Origin, Reduction>>,
+}
+
+/// Whose fault, what is seen, where (the place of a crash, the wrong buffer), in which program, whatever the order of its
+/// statements, and in which builds.
+type Origin = (Culprit, Kind, Option<String>, Vec<String>, BTreeSet<usize>);
+
+fn origin(program: &Program, verdict: &Verdict, runs: usize) -> Origin {
+    let place = site_of(verdict).or_else(|| wrong_buffer(verdict).map(|b| format!("buffer {b}")));
+    let builds = verdict.testbeds.iter().map(|t| t / runs.max(1)).collect();
+    (verdict.culprit.clone(), verdict.symptom, place, program.comment.clone(), builds)
+}
+
+impl Reducer {
+    /// A reducer of what these testbeds find.
+    pub fn new(limits: Limits, time: Duration, testbeds: &Testbeds) -> Reducer {
+        let levels = ["-O0", "-O1", "-O2", "-O3"].map(|l| vec![l.to_string()]).to_vec();
+        let mut compilers: Vec<Compiler> = testbeds.builds.iter().map(|b| b.compiler.clone()).collect();
+        compilers.dedup();
+        let (installed, known, programs) = (OnceLock::new(), Mutex::default(), Mutex::default());
+        Reducer { limits, time, compilers, installed, levels, known, programs }
+    }
+
+    /// The compilers of the campaign, and all versions of the culprit's family that are installed.
+    fn versions_of(&self, culprit: &Compiler) -> Vec<Compiler> {
+        let mut all = self.compilers.clone();
+        let installed = self.installed.get_or_init(|| Compiler::find_all().0);
+        let same = |c: &Compiler, o: &Compiler| c.family == o.family && c.version == o.version;
+        for one in installed.iter().filter(|c| c.family == culprit.family) {
+            if !all.iter().any(|c| same(c, one)) {
+                all.push(one.clone());
+            }
+        }
+        all.sort_by_key(|c| (c.family != culprit.family, c.version_numbers()));
+        all
+    }
+
+    fn known(&self, signature: &Signature) -> Option<Reduction> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(signature).cloned()
+    }
+}
+
+impl Reduce for Reducer {
+    fn reduce(
+        &self,
+        case: &Case,
+        verdict: &Verdict,
+        testbeds: &Testbeds,
+        stop: &AtomicBool,
+    ) -> Option<Reduction> {
+        let origin = origin(&case.program, verdict, testbeds.runs.len());
+        let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = programs().get(&origin).filter(|_| !origin.3.is_empty()) {
+            return Some(Reduction { report: None, ..known.clone() });
+        }
+        let reduction = self.reduce_new(case, verdict, testbeds, stop)?;
+        if !stop.load(Ordering::Relaxed) {
+            programs().insert(origin, reduction.clone());
+        }
+        Some(reduction)
+    }
+}
+
+impl Reducer {
+    fn reduce_new(
+        &self,
+        case: &Case,
+        verdict: &Verdict,
+        testbeds: &Testbeds,
+        stop: &AtomicBool,
+    ) -> Option<Reduction> {
+        // A crash says at once where it is: the hundredth is not reduced again.
+        if let Some(known) = Signature::early(verdict).and_then(|s| self.known(&s)) {
+            return Some(Reduction { report: None, ..known });
+        }
+        let target = Target::of_verdict(testbeds, verdict, &self.limits)?;
+        // A compiler that does not end costs its whole time limit at each step.
+        let time = if verdict.symptom == Kind::BuildTimeout { Duration::ZERO } else { self.time };
+        let stop_now = || stop.load(Ordering::Relaxed);
+        // If only the wrong buffer is printed, it cannot turn into another fault of the program.
+        let alone = wrong_buffer(verdict).map(|b| printing_only(&case.program, b));
+        let reduced = alone
+            .and_then(|p| target.reduce(&p, time, &stop_now))
+            .or_else(|| target.reduce(&case.program, time, &stop_now))?;
+        let signature = Signature::new(&verdict.culprit, &target, &reduced.program);
+        let program = &reduced.program;
+        let short = short_c(&target, program);
+        let c = short.clone().unwrap_or_else(|| emit(&[program], &COptions::default()));
+        let name = signature.to_string();
+        let reduction =
+            Reduction { signature: Some(name), ir: Some(program.to_string()), c: Some(c), report: None };
+        if self.known(&signature).is_some() || stop.load(Ordering::Relaxed) {
+            return Some(reduction);
+        }
+        let is_compiler = matches!(verdict.culprit, Culprit::Compiler(_));
+        let guilty = if is_compiler { bisect::guilty(&target, program, self.time) } else { None };
+        let culprit = &target.build.compiler;
+        let versions = match is_compiler {
+            true => versions(&target, program, &self.versions_of(culprit), &self.levels),
+            false => Vec::new(),
+        };
+        let bug = Bug { signature: &signature, target: &target, program, short, guilty, versions };
+        let reduction = Reduction { report: Some(bug.markdown()), ..reduction };
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(signature, reduction.clone());
+        Some(reduction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rvv_oracle::{Options, evaluate};
+    use rvvgen::{Plan, Selection, Settings, generate};
+
+    #[test]
+    fn two_wrong_buffers_of_one_program_are_reduced_each_for_itself() {
+        let program =
+            Program { comment: vec!["rvvgen, seed 1, program 1".to_string()], ..Program::default() };
+        let verdict = |symptom, detail: &str, testbeds: &[usize]| Verdict {
+            culprit: Culprit::Compiler("gcc".to_string()),
+            symptom,
+            testbeds: testbeds.to_vec(),
+            axes: Vec::new(),
+            detail: detail.to_string(),
+        };
+        let of = |symptom, detail: &str, testbeds: &[usize]| {
+            origin(&program, &verdict(symptom, detail, testbeds), 10)
+        };
+        let first = of(Kind::WrongOutput, "buffer 3 element 0", &[12, 11]);
+        assert_eq!(first, of(Kind::WrongOutput, "buffer 3 element 7", &[13]));
+        assert_ne!(first, of(Kind::WrongOutput, "buffer 4 element 0", &[12, 11]));
+        assert_ne!(first, of(Kind::WrongOutput, "buffer 3 element 0", &[12, 21]));
+        let crash = |at: &str| of(Kind::BuildCrash, &format!("internal compiler error: in f, at {at}"), &[1]);
+        assert_ne!(crash("x.cc:1"), crash("y.cc:2"));
+    }
+
+    #[test]
+    fn what_is_not_printed_is_written_all_the_same() {
+        let plan = Plan::new(7, &Selection::default(), 10, 128);
+        let program = generate(&plan, 0, &Settings::default()).unwrap().program;
+        let whole = evaluate(&program, &Options::new(128)).unwrap();
+        for (n, (buffer, _)) in program.outputs().enumerate() {
+            let one = printing_only(&program, buffer);
+            assert_eq!(one.calls(), program.calls());
+            let printed = evaluate(&one, &Options::new(128)).unwrap();
+            assert_eq!(printed.outputs, [whole.outputs[n].clone()]);
+        }
+    }
+}

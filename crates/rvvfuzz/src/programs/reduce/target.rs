@@ -1,0 +1,184 @@
+//! Reduction: the smallest program that still shows a fault. The truth is recomputed at each step, so it cannot drift into
+//! undefined behaviour: a candidate without meaning is no candidate.
+
+use super::search::{Reduced, reduce_by};
+use super::simplify::{STEPS, Step, focus};
+use crate::programs::judge::batch::{self, Case};
+use crate::programs::judge::outcome::{Kind, Outcome};
+use crate::programs::judge::vote::{Culprit, Verdict};
+use crate::programs::testbed::blame::accused;
+use crate::programs::testbed::compiler::{Built, Compiler, Family, Limits, crash_site, nonsense};
+use crate::programs::testbed::emulator::Emulator;
+use crate::programs::testbed::{Build, Run, Testbeds};
+use rvv_ir::Program;
+use rvv_ir::c::{COptions, emit};
+use std::time::Duration;
+
+/// What must still be seen, and where.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The build that shows it.
+    pub build: Build,
+    /// The run that shows it.
+    pub run: Run,
+    /// An emulator that does not show it, where an emulator is the culprit.
+    pub against: Option<Run>,
+    /// The symptom.
+    pub symptom: Kind,
+    /// Of a crash of the compiler, its place; of a trap, the rule.
+    pub site: Option<String>,
+    /// What a build may use.
+    pub limits: Limits,
+}
+
+/// How simple a testbed is to explain: the lower the better.
+fn rank(testbeds: &Testbeds, number: usize) -> (usize, bool, bool, u32) {
+    let (build, run) =
+        (&testbeds.builds[number / testbeds.runs.len()], &testbeds.runs[number % testbeds.runs.len()]);
+    let plain = run.setup.agnostic == crate::programs::testbed::emulator::Agnosticism::Undisturbed;
+    let level = build
+        .flags
+        .iter()
+        .find_map(|f| f.strip_prefix("-O"))
+        .map_or(0, |l| l.bytes().next().map_or(0, usize::from));
+    (level, !plain, run.setup.vl != rvv_oracle::VlChoice::Max, run.setup.vlen)
+}
+
+impl Target {
+    /// The simplest testbed that shows the fault.
+    pub fn of_verdict(testbeds: &Testbeds, verdict: &Verdict, limits: &Limits) -> Option<Target> {
+        let number = *verdict.testbeds.iter().min_by_key(|&&t| rank(testbeds, t))?;
+        let (b, r) = (number / testbeds.runs.len(), number % testbeds.runs.len());
+        let run = testbeds.runs[r].clone();
+        let against = match verdict.culprit {
+            Culprit::Emulator(_) => {
+                testbeds.runs.iter().find(|o| o.setup == run.setup && o.emulator != run.emulator).cloned()
+            }
+            _ => None,
+        };
+        let site = site_of(verdict);
+        Some(Target {
+            build: testbeds.builds[b].clone(),
+            run,
+            against,
+            symptom: verdict.symptom,
+            site,
+            limits: *limits,
+        })
+    }
+
+    /// Which of the candidates show the fault.
+    pub fn shows(&self, candidates: &[Program]) -> Vec<bool> {
+        let place = (self.run.setup.vlen, self.run.setup.vl);
+        let cases: Vec<Option<Case>> = candidates
+            .iter()
+            .map(|p| Case::new(0, p.clone(), &[place]).ok().filter(|c| self.is_sound(c)))
+            .collect();
+        let mut shows = vec![false; candidates.len()];
+        if self.symptom == Kind::BuildCrash
+            && let Some(first) = self.first_crash(&cases)
+        {
+            if let Some(at) = first {
+                shows[at] = true;
+            }
+            return shows;
+        }
+        let (places, cases): (Vec<usize>, Vec<Case>) =
+            cases.into_iter().enumerate().filter_map(|(i, c)| Some((i, c?))).unzip();
+        for (at, outcome) in places.into_iter().zip(self.outcomes(&cases)) {
+            shows[at] = outcome.is_some_and(|o| self.is_it(&o));
+        }
+        shows
+    }
+
+    /// One of several cases that crashes the compiler, found by building them together: it says in which function it was.
+    /// `None` if that does not tell.
+    fn first_crash(&self, cases: &[Option<Case>]) -> Option<Option<usize>> {
+        let (places, cases): (Vec<usize>, Vec<&Case>) =
+            cases.iter().enumerate().filter_map(|(i, c)| Some((i, c.as_ref()?))).unzip();
+        if cases.len() < 2 {
+            return None;
+        }
+        let programs: Vec<&Program> = cases.iter().map(|c| &c.program).collect();
+        let compiler = &self.build.compiler;
+        let text = emit(&programs, &COptions::default());
+        let march = compiler.march(&programs);
+        match compiler.build_saying(&text, &march, &self.build.flags, &self.limits) {
+            (Built::Elf(_), _) => Some(None),
+            (Built::Crashed(_), said) => {
+                let n = *accused(&said, &text, cases.len()).first()?;
+                let alone = self.outcomes(&[cases[n].clone()]).pop().flatten()?;
+                self.is_it(&alone).then_some(Some(places[n]))
+            }
+            _ => None,
+        }
+    }
+
+    /// The direct lowering on `rvvsim` must print what the oracle says, or the fault would be ours.
+    fn is_sound(&self, case: &Case) -> bool {
+        let direct = Build { compiler: Compiler::direct(), flags: Vec::new() };
+        let on = Run { emulator: Emulator::Rvvsim, setup: self.run.setup };
+        if self.build.compiler.family == Family::Direct && self.run.emulator == Emulator::Rvvsim {
+            return true;
+        }
+        outcomes(&direct, &on, std::slice::from_ref(case), &self.limits) == [Some(Outcome::Pass)]
+    }
+
+    fn outcomes(&self, cases: &[Case]) -> Vec<Option<Outcome>> {
+        let found = outcomes(&self.build, &self.run, cases, &self.limits);
+        match &self.against {
+            None => found,
+            Some(other) => {
+                let others = outcomes(&self.build, other, cases, &self.limits);
+                found.into_iter().zip(others).map(|(o, p)| o.filter(|_| p == Some(Outcome::Pass))).collect()
+            }
+        }
+    }
+
+    /// Whether this is the fault.
+    pub fn is_it(&self, outcome: &Outcome) -> bool {
+        outcome.kind() == self.symptom && site(outcome) == self.site
+    }
+
+    /// The smallest program found in this time, or before `stop` says so.
+    pub fn reduce(&self, program: &Program, time: Duration, stop: &dyn Fn() -> bool) -> Option<Reduced> {
+        let crash = self.symptom == Kind::BuildCrash;
+        // A refusal or an endless run takes the whole translation unit with it: those are tried one by one.
+        let together = if self.symptom.is_build() && !crash { 1 } else { 48 };
+        let focus: &[Step] = if crash { &[Step::Choose(focus)] } else { &[] };
+        let steps = [focus, STEPS].concat();
+        reduce_by(program, &steps, together, time, &mut |candidates| self.shows(candidates), stop)
+    }
+}
+
+/// Outcomes of cases on one testbed; `None` if it does not work.
+pub fn outcomes(build: &Build, run: &Run, cases: &[Case], limits: &Limits) -> Vec<Option<Outcome>> {
+    let testbeds = Testbeds { builds: vec![build.clone()], runs: vec![run.clone()] };
+    let (table, _) = batch::run_all(&testbeds, cases, limits);
+    table.into_iter().map(|mut row| row.pop().flatten()).collect()
+}
+
+/// As [`site`], of what a verdict is about.
+pub fn site_of(verdict: &Verdict) -> Option<String> {
+    let detail = verdict.detail.clone();
+    match verdict.symptom {
+        Kind::BuildCrash => site(&Outcome::BuildCrash(detail)),
+        Kind::BuildFailure => site(&Outcome::BuildFailure(detail)),
+        Kind::RuntimeCrash => site(&Outcome::RuntimeCrash(detail)),
+        _ => None,
+    }
+}
+
+/// What tells one crash from another.
+pub fn site(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::BuildFailure(said) => nonsense(said).map(|what| format!("it writes {what}")),
+        Outcome::BuildCrash(said) => Some(crash_site(said)),
+        Outcome::RuntimeCrash(what) => {
+            let rule = what.split_whitespace().find(|w| w.starts_with("norm:"));
+            let rule = rule.map(|r| r.trim_end_matches(':'));
+            Some(rule.map_or_else(|| what.split([':', ',']).next().unwrap_or("").to_string(), str::to_string))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,133 @@
+//! A hundred hits of one bug are one entry.
+
+use super::target::{Target, site_of};
+use super::tidy::nodes;
+use crate::programs::judge::outcome::Kind;
+use crate::programs::judge::vote::{Culprit, Verdict};
+use rvv_intrinsics::{Role, Sem};
+use rvv_ir::{Arg, Program, Stmt};
+
+/// What the hits of one bug share.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Signature {
+    /// Who is wrong.
+    pub culprit: Culprit,
+    /// What is seen.
+    pub symptom: Kind,
+    /// The place of the crash, the rule that is broken, or the operations that are left after reduction.
+    pub key: String,
+}
+
+impl std::fmt::Display for Signature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}: {}", self.culprit, self.symptom.name(), self.key)
+    }
+}
+
+impl Signature {
+    /// The signature of a reduced program.
+    pub fn new(culprit: &Culprit, target: &Target, reduced: &Program) -> Signature {
+        let place = target.site.clone().filter(|s| says_where(target.symptom, s));
+        // Which operation it is that does not see the new rounding mode is chance.
+        let reads_frm = reduced.main.body.iter().any(|s| s.effects(reduced).reads_frm);
+        let frm =
+            (reads_frm && rvv_ir::c::sets_frm(reduced)).then_some("the dynamic rounding mode is changed");
+        let key = place.or(frm.map(str::to_string)).unwrap_or_else(|| operations(reduced));
+        Signature { culprit: culprit.clone(), symptom: target.symptom, key }
+    }
+
+    /// What can be said before reduction, to leave out what is known: crashes have a place at once.
+    pub fn early(verdict: &Verdict) -> Option<Signature> {
+        let place = site_of(verdict).filter(|s| says_where(verdict.symptom, s))?;
+        Some(Signature { culprit: verdict.culprit.clone(), symptom: verdict.symptom, key: place })
+    }
+}
+
+/// Whether a [`site`](super::target::site) is enough to know a fault by. Of a trap, only the rule of the manual is.
+fn says_where(symptom: Kind, site: &str) -> bool {
+    symptom.is_build() || site.starts_with("norm:")
+}
+
+/// The buffer that a verdict of wrong output is about, by its number in the program.
+pub fn wrong_buffer(verdict: &Verdict) -> Option<usize> {
+    // As [`Outcome::detail`] says it.
+    let rest = verdict.detail.strip_prefix("buffer ").filter(|_| verdict.symptom == Kind::WrongOutput)?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+/// What makes the value that is stored in a buffer: a first guess at what goes wrong there.
+pub fn maker(program: &Program, buffer: usize) -> Option<&'static str> {
+    let to = |args: &[Arg]| args.iter().any(|a| matches!(a, Arg::Addr(b, _) if *b == buffer));
+    let stmts: Vec<&Stmt> = nodes(program).iter().filter_map(|n| n.find(program)).collect();
+    let stored = stmts.iter().find_map(|s| match s {
+        Stmt::Put { buffer: b, value, .. } if *b == buffer => Some(*value),
+        Stmt::Call(call) if to(&call.args) => match call.args.get(call.intrinsic.position(Role::Data)?)? {
+            Arg::Var(var) => Some(*var),
+            _ => None,
+        },
+        _ => None,
+    })?;
+    stmts.iter().rev().find_map(|s| match s {
+        Stmt::Call(call) if call.dst == Some(stored) || call.args.contains(&Arg::Ref(stored)) => {
+            Some(call.intrinsic.sem.name())
+        }
+        _ => None,
+    })
+}
+
+/// The families of the operations of a program, plain loads and stores left out unless there is nothing else.
+pub fn operations(program: &Program) -> String {
+    let calls = program.calls();
+    let feeds = |sem: Sem| {
+        matches!(sem, Sem::Load | Sem::Store | Sem::LoadMask | Sem::StoreMask | Sem::Setvl | Sem::Setvlmax)
+    };
+    let mut families: Vec<&str> =
+        calls.iter().filter(|c| !feeds(c.intrinsic.sem)).map(|c| c.intrinsic.family).collect();
+    if families.is_empty() {
+        families = calls.iter().map(|c| c.intrinsic.family).collect();
+    }
+    families.sort_unstable();
+    families.dedup();
+    families.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::judge::outcome::Outcome;
+
+    const PROGRAM: &str = "rvv-ir 1
+data in0: u32[4] = zero
+out out0: u32[4] = zero
+out out1: u64[4] = zero
+
+main {
+  var v0: u32m1
+  var v1: u32m1
+  var s0: size
+  v0 = vle32ff_v_u32m1(&in0[0], &s0, 4)
+  v1 = vadd_vx_u32m1(v0, 0x5, 4)
+  vse32_v_u32m1(&out0[0], v1, 4)
+  put out1[0] = s0
+}
+";
+
+    #[test]
+    fn the_value_in_the_wrong_buffer_is_suspected() {
+        let program: Program = PROGRAM.parse().unwrap();
+        let verdict = |symptom, detail: &str| Verdict {
+            culprit: Culprit::Oracle,
+            symptom,
+            testbeds: Vec::new(),
+            axes: Vec::new(),
+            detail: detail.to_string(),
+        };
+        let wrong = rvv_ir::Mismatch { buffer: 2, element: 1 };
+        let said = Outcome::WrongOutput(wrong).detail();
+        assert_eq!(wrong_buffer(&verdict(Kind::WrongOutput, &said)), Some(2));
+        assert_eq!(wrong_buffer(&verdict(Kind::BuildCrash, &said)), None);
+        assert_eq!(maker(&program, 1), Some("add"));
+        assert_eq!(maker(&program, 2), Some("load_ff"));
+        assert_eq!(maker(&program, 0), None);
+    }
+}

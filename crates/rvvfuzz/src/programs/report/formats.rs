@@ -1,0 +1,232 @@
+//! The campaign for programs: JSON, JUnit, SARIF.
+
+use super::html::escape;
+use super::{Report, Testbed};
+use crate::programs::judge::outcome::Kind;
+use crate::programs::store::query::Bug;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Everything.
+pub fn json(report: &Report) -> String {
+    let text = serde_json::to_string_pretty(report);
+    text.unwrap_or_else(|e| json!({ "error": e.to_string() }).to_string()) + "\n"
+}
+
+/// A suite for each testbed, with a test case for each program that fails on it, one for all that pass, or a
+/// skipped one if none was judged; and a suite for what no testbed has.
+///
+/// It is written by hand: a crate for it would not make this shorter.
+pub fn junit(report: &Report) -> String {
+    let mut suites = String::new();
+    for (number, testbed) in report.testbeds.iter().enumerate() {
+        suite(&mut suites, report, number, testbed);
+    }
+    let mut rest = Vec::new();
+    for bug in report.bugs.iter().filter(|b| b.shown.testbeds.is_empty()) {
+        let v = &bug.shown;
+        let name = format!("program {}", v.program);
+        rest.push(case(
+            "rvvfuzz",
+            &name,
+            0.0,
+            &failure(&v.symptom, &format!("{}: {}", bug.signature, v.headline())),
+        ));
+    }
+    let ours = rest.len();
+    if rest.is_empty() {
+        rest.push(case("rvvfuzz", "programs and what they must print", 0.0, ""));
+    }
+    let failures = report.failures.len() + ours;
+    let _ = writeln!(
+        suites,
+        " <testsuite name=\"rvvfuzz\" tests=\"{}\" failures=\"{ours}\" errors=\"0\" skipped=\"0\" time=\"0\">\n{} </testsuite>",
+        rest.len(),
+        rest.concat()
+    );
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rvvfuzz, seed {}\" tests=\"{}\" \
+         failures=\"{failures}\" errors=\"0\" time=\"{:.3}\">\n{suites}</testsuites>\n",
+        report.settings.seed,
+        suites.matches("<testcase").count(),
+        report.seconds
+    )
+}
+
+fn suite(out: &mut String, report: &Report, number: usize, testbed: &Testbed) {
+    let (build, run) = testbed.name.split_once(" on ").unwrap_or((&testbed.name, ""));
+    let place = number.checked_rem(report.runs.len()).zip(number.checked_div(report.runs.len()));
+    let time = place
+        .and_then(|(r, b)| report.times.iter().find(|t| t.0 == b && t.1 == Some(r)))
+        .map_or(0.0, |t| t.2);
+    // They are in the order of the testbeds.
+    let from = report.failures.partition_point(|f| f.testbed < number);
+    let to = report.failures.partition_point(|f| f.testbed <= number);
+    let mut cases: Vec<String> = Vec::new();
+    for f in &report.failures[from..to] {
+        let bug = f.bug.and_then(|b| report.bugs.get(b)).map(|b| format!(" ({})", b.signature));
+        let message = format!("{}{}", f.headline, bug.unwrap_or_default());
+        cases.push(case(
+            &testbed.name,
+            &format!("program {}", f.program),
+            0.0,
+            &failure(f.symptom, &message),
+        ));
+    }
+    let failed = cases.len();
+    let mut skipped = 0;
+    match testbed.count(Kind::Pass) {
+        0 if failed == 0 => {
+            skipped = 1;
+            let why = report.broken.iter().find(|(name, _)| name == build || name == run);
+            let why = why.map_or("no program was judged on it", |(_, why)| why.as_str());
+            let why = format!("   <skipped message=\"{}\"/>\n", attribute(why));
+            cases.push(case(&testbed.name, "programs", time, &why));
+        }
+        0 => {}
+        n => cases.push(case(&testbed.name, &format!("{n} programs that pass"), time, "")),
+    }
+    let _ = writeln!(
+        out,
+        " <testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"{skipped}\" time=\"{time:.3}\">\n{} \
+         </testsuite>",
+        escape(&testbed.name),
+        cases.len(),
+        cases.concat()
+    );
+}
+
+fn case(class: &str, name: &str, time: f64, inside: &str) -> String {
+    let (class, name) = (escape(class), escape(name));
+    format!("  <testcase classname=\"{class}\" name=\"{name}\" time=\"{time:.3}\">\n{inside}  </testcase>\n")
+}
+
+fn failure(symptom: &str, message: &str) -> String {
+    format!("   <failure type=\"{}\" message=\"{}\"/>\n", escape(symptom), attribute(message))
+}
+
+/// A text in one line, no longer than 300 characters.
+fn attribute(text: &str) -> String {
+    escape(&text.chars().take(300).collect::<String>()).replace('\n', " ")
+}
+
+/// The files of the bugs' programs: name and text. Those that are reduced are there in C, too.
+pub fn programs(report: &Report) -> Vec<(String, &str)> {
+    report.bugs.iter().flat_map(|bug| program_files(report, bug)).collect()
+}
+
+/// The program of a bug, for people first.
+fn program_files<'r>(report: &'r Report, bug: &'r Bug) -> Vec<(String, &'r str)> {
+    let v = &bug.shown;
+    let ir = v.reduced_ir.as_ref().or_else(|| report.programs_of_bugs.get(&v.program));
+    let file = |extension: &str, text: &'r String| (format!("verdict-{}.{extension}", v.id), text.as_str());
+    v.reduced_c.iter().map(|c| file("c", c)).chain(ir.map(|ir| file("ir", ir))).collect()
+}
+
+/// The lines of a program that are about vectors, from 1: its calls in C, its body as IR.
+fn region(text: &str) -> (usize, usize) {
+    let is_call = |line: &str| line.starts_with(' ') && line.contains("__riscv_v");
+    let calls: Vec<usize> =
+        text.lines().enumerate().filter(|(_, l)| is_call(l)).map(|(n, _)| n + 1).collect();
+    let main = text.lines().position(|l| l.starts_with("main")).map_or(1, |n| n + 1);
+    match (calls.first(), calls.last()) {
+        (Some(first), Some(last)) => (*first, *last),
+        _ => (main, text.lines().count().max(main)),
+    }
+}
+
+/// A path as a relative URI.
+fn uri(path: &str) -> String {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-._~/".contains(b);
+    path.bytes().map(|b| if plain(&b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
+
+/// A result for each bug. Its location is the file of its program, in `folder` as [`programs`] names it; the
+/// text is here as well, for where there are no files.
+///
+/// It is plain JSON: the types of a SARIF crate, generated from the whole schema, would be more to build than
+/// to save.
+pub fn sarif(report: &Report, folder: &str) -> String {
+    let rule = |kind: &Kind| {
+        json!({
+            "id": rule_id(kind.name()),
+            "name": kind.name(),
+            "shortDescription": { "text": describe(*kind) },
+        })
+    };
+    let rules: Vec<Value> = Kind::ALL.iter().skip(1).filter(|k| **k != Kind::Unsupported).map(rule).collect();
+    let artifact = |(name, text): &(String, &str)| json!({ "location": { "uri": uri(&format!("{folder}{name}")) }, "contents": { "text": text } });
+    let files = programs(report);
+    let location = |(name, text): &(String, &str)| {
+        let (start, end) = region(text);
+        json!({
+            "artifactLocation": {
+                "uri": uri(&format!("{folder}{name}")),
+                "index": files.iter().position(|(file, _)| file == name),
+            },
+            "region": { "startLine": start, "endLine": end },
+        })
+    };
+    let result = |bug: &Bug| {
+        let v = &bug.shown;
+        let testbeds: Vec<&str> =
+            v.testbeds.iter().filter_map(|&t| report.testbeds.get(t)).map(|t| &*t.name).collect();
+        let text = format!("{}: {} on {} testbeds. {}", v.culprit, v.symptom, testbeds.len(), v.headline());
+        let mut message = json!({ "text": text });
+        if let Some(markdown) = &v.report_md {
+            message["markdown"] = markdown.as_str().into();
+        }
+        let mut place =
+            json!({ "logicalLocations": [{ "fullyQualifiedName": v.culprit, "kind": v.culprit_kind }] });
+        let own = program_files(report, bug);
+        if let Some(first) = own.first() {
+            place["physicalLocation"] = location(first);
+        }
+        let others: Vec<Value> =
+            own.iter().skip(1).map(|file| json!({ "physicalLocation": location(file) })).collect();
+        json!({
+            "ruleId": rule_id(&v.symptom),
+            "level": "error",
+            "message": message,
+            "locations": [place],
+            "relatedLocations": others,
+            "occurrenceCount": bug.verdicts.len(),
+            "partialFingerprints": { "rvvfuzz/v1": bug.signature },
+            "properties": { "program": v.program, "verdict": v.id, "axes": v.axes, "testbeds": testbeds },
+        })
+    };
+    let notifications: Vec<Value> = report
+        .broken
+        .iter()
+        .map(|(testbed, why)| json!({ "level": "warning", "message": { "text": format!("{testbed}: {why}") } }))
+        .collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "rvvfuzz", "version": report.version, "rules": rules } },
+            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications }],
+            "artifacts": files.iter().map(artifact).collect::<Vec<_>>(),
+            "results": report.bugs.iter().map(result).collect::<Vec<_>>(),
+        }],
+    });
+    let text = serde_json::to_string_pretty(&log);
+    text.unwrap_or_default() + "\n"
+}
+
+fn rule_id(symptom: &str) -> String {
+    symptom.replace(' ', "-")
+}
+
+fn describe(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Pass => "the program prints what it must",
+        Kind::WrongOutput => "the program prints something else than it must",
+        Kind::RuntimeCrash => "the program ends early: a signal, a trap, a status that is not 0",
+        Kind::RuntimeTimeout => "the program does not end",
+        Kind::BuildFailure => "the compiler refuses the program",
+        Kind::BuildCrash => "the compiler crashes",
+        Kind::BuildTimeout => "the compiler does not end",
+        Kind::Unsupported => "the compiler does not have an intrinsic of the program",
+    }
+}

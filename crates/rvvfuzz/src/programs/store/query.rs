@@ -1,0 +1,338 @@
+//! What a store says to those who ask: verdicts, coverage, outcomes, times.
+
+use super::{Store, StoreError};
+use crate::programs::judge::outcome::Kind;
+use crate::programs::judge::vote::{Culprit, Verdict};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// A verdict as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoredVerdict {
+    /// Its number.
+    pub id: i64,
+    /// The program's number.
+    pub program: u64,
+    /// `compiler`, `emulator`, `oracle` or `generator`.
+    pub culprit_kind: String,
+    /// Who.
+    pub culprit: String,
+    /// What: [`Kind::name`].
+    pub symptom: String,
+    /// On which testbeds, by number.
+    pub testbeds: Vec<usize>,
+    /// The axes on which it comes and goes.
+    pub axes: String,
+    /// What the first testbed said.
+    pub detail: String,
+    /// The same for all verdicts of one bug.
+    pub signature: Option<String>,
+    /// The reduced program.
+    pub reduced_ir: Option<String>,
+    /// The reduced program in C.
+    pub reduced_c: Option<String>,
+    /// The report in Markdown.
+    pub report_md: Option<String>,
+}
+
+/// Verdicts of one bug, as far as is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bug {
+    /// What they share.
+    pub signature: String,
+    /// The one to show: a reduced one if there is one.
+    pub shown: StoredVerdict,
+    /// All of them, by number.
+    pub verdicts: Vec<i64>,
+}
+
+/// A program that did not pass on a testbed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The program's number.
+    pub program: u64,
+    /// The testbed's number.
+    pub testbed: usize,
+    /// What happened: [`Kind::name`].
+    pub symptom: &'static str,
+    /// What there is to say, in a line: [`headline`].
+    pub headline: String,
+    /// The bug that a verdict made of it, by its place among [`Store::bugs`].
+    pub bug: Option<usize>,
+}
+
+/// A finished batch.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StoredBatch {
+    /// The campaign's time when it was stored, in seconds.
+    pub at: f64,
+    /// Programs in it.
+    pub programs: u64,
+    /// Checks in it.
+    pub checks: u64,
+    /// What it took one worker, in seconds.
+    pub seconds: f64,
+}
+
+/// All axes, as verdicts name them.
+const AXES: &[&str] =
+    &["level", "compiler", "emulator", "VLEN", "agnostic elements", "vl choice", "schedule"];
+
+const VERDICT: &str = "select id, program, culprit_kind, culprit, symptom, testbeds, axes, detail, signature, reduced_ir, \
+                       reduced_c, report_md from verdicts";
+
+fn verdict(row: &rusqlite::Row<'_>, count: usize) -> rusqlite::Result<StoredVerdict> {
+    let testbeds: String = row.get(5)?;
+    let mut testbeds: Vec<usize> = serde_json::from_str(&testbeds).unwrap_or_default();
+    // They are used as places in lists.
+    testbeds.retain(|t| *t < count);
+    Ok(StoredVerdict {
+        id: row.get(0)?,
+        program: row.get(1)?,
+        culprit_kind: row.get(2)?,
+        culprit: row.get(3)?,
+        symptom: row.get(4)?,
+        testbeds,
+        axes: row.get(6)?,
+        detail: row.get(7)?,
+        signature: row.get(8)?,
+        reduced_ir: row.get(9)?,
+        reduced_c: row.get(10)?,
+        report_md: row.get(11)?,
+    })
+}
+
+impl StoredVerdict {
+    /// As the vote gave it.
+    pub fn verdict(&self) -> Option<Verdict> {
+        let culprit = match self.culprit_kind.as_str() {
+            "compiler" => Culprit::Compiler(self.culprit.clone()),
+            "emulator" => Culprit::Emulator(self.culprit.clone()),
+            "oracle" => Culprit::Oracle,
+            "generator" => Culprit::Generator,
+            _ => return None,
+        };
+        let axis = |name: &str| AXES.iter().find(|a| **a == name).copied();
+        Some(Verdict {
+            culprit,
+            symptom: Kind::from_name(&self.symptom)?,
+            testbeds: self.testbeds.clone(),
+            axes: self.axes.split(", ").filter_map(axis).collect(),
+            detail: self.detail.clone(),
+        })
+    }
+
+    /// What it shares with others of the same bug: what the reducer found, or else what is known without it.
+    pub fn bug(&self) -> String {
+        self.signature.clone().unwrap_or_else(|| {
+            let crash = self.symptom == Kind::BuildCrash.name();
+            let site = if crash {
+                format!(": {}", crate::programs::testbed::compiler::crash_site(&self.detail))
+            } else {
+                String::new()
+            };
+            format!("{}: {}{site}", self.culprit, self.symptom)
+        })
+    }
+
+    /// See [`headline`].
+    pub fn headline(&self) -> String {
+        headline(&self.symptom, &self.detail)
+    }
+}
+
+/// What there is to say about an outcome, in a line: of a crash, where; else the first line. It is no longer
+/// than 200 characters.
+pub fn headline(symptom: &str, detail: &str) -> String {
+    let line = if symptom == Kind::BuildCrash.name() {
+        crate::programs::testbed::compiler::crash_site(detail)
+    } else {
+        detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim().to_string()
+    };
+    line.chars().take(200).collect()
+}
+
+impl Store {
+    /// How many verdicts there are.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn verdict_count(&self) -> Result<u64, StoreError> {
+        Ok(self.rows("select count(*) from verdicts", |r| r.get(0))?.first().copied().unwrap_or(0))
+    }
+
+    /// All verdicts.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn verdicts(&self) -> Result<Vec<StoredVerdict>, StoreError> {
+        let count = self.testbeds()?.len();
+        self.rows(&format!("{VERDICT} order by id"), |row| verdict(row, count))
+    }
+
+    /// Verdicts that no reducer has had: number, program, its text, and what was said.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn unreduced(&self) -> Result<Vec<(i64, u64, String, Verdict)>, StoreError> {
+        let count = self.testbeds()?.len();
+        let query = format!("{VERDICT} where signature is null order by id");
+        let rows = self.rows(&query, |row| verdict(row, count))?;
+        let mut found = Vec::new();
+        for stored in rows {
+            if let (Some(ir), Some(v)) = (self.program(stored.program)?, stored.verdict()) {
+                found.push((stored.id, stored.program, ir, v));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The text of a program, if it was kept.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn program(&self, number: u64) -> Result<Option<String>, StoreError> {
+        let query = format!("select ir from programs where number = {number} and ir is not null");
+        Ok(self.rows(&query, |r| r.get(0))?.into_iter().next())
+    }
+
+    /// The outcomes of a program, a letter for each testbed.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn outcomes(&self, number: u64) -> Result<Option<String>, StoreError> {
+        let query = format!("select outcomes from programs where number = {number}");
+        Ok(self.rows(&query, |r| r.get(0))?.into_iter().next())
+    }
+
+    /// What was said about a program's outcomes: testbed and text.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn details(&self, number: u64) -> Result<Vec<(usize, String)>, StoreError> {
+        let query = format!("select testbed, detail from details where program = {number} order by testbed");
+        self.rows(&query, |r| Ok((r.get(0)?, r.get(1)?)))
+    }
+
+    /// Every outcome that is wrong, whatever the vote made of it: by testbed, then by program.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn failures(&self) -> Result<Vec<Failure>, StoreError> {
+        let places = self.bugs()?.into_iter().enumerate().map(|(at, bug)| (bug.signature, at));
+        let places: HashMap<String, usize> = places.collect();
+        let mut bug_of: HashMap<(u64, usize), usize> = HashMap::new();
+        for v in self.verdicts()? {
+            let bug = places.get(&v.bug());
+            bug_of
+                .extend(bug.into_iter().flat_map(|&b| v.testbeds.iter().map(move |&t| ((v.program, t), b))));
+        }
+        // Most programs have passed everywhere, or were not judged.
+        let query = "select number, outcomes from programs where outcomes glob '*[^-.u]*' order by number";
+        let rows = self.rows(query, |r| Ok((r.get::<_, u64>(0)?, r.get::<_, String>(1)?)))?;
+        let mut failures = Vec::new();
+        for (program, letters) in rows {
+            let details: HashMap<usize, String> = self.details(program)?.into_iter().collect();
+            // A testbed that says the same as the last one that did not pass has no row.
+            let mut last: Option<(Kind, &str)> = None;
+            for (testbed, letter) in letters.chars().enumerate() {
+                let Some(kind) = super::kind(letter).filter(|k| *k != Kind::Pass) else { continue };
+                let same = last.filter(|(before, _)| *before == kind).map_or("", |(_, detail)| detail);
+                let detail = details.get(&testbed).map_or(same, String::as_str);
+                last = Some((kind, detail));
+                if kind != Kind::Unsupported {
+                    let symptom = kind.name();
+                    let bug = bug_of.get(&(program, testbed)).copied();
+                    failures.push(Failure {
+                        program,
+                        testbed,
+                        symptom,
+                        headline: headline(symptom, detail),
+                        bug,
+                    });
+                }
+            }
+        }
+        failures.sort_by_key(|f| (f.testbed, f.program));
+        Ok(failures)
+    }
+
+    /// Verdicts by bug, the first found first.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn bugs(&self) -> Result<Vec<Bug>, StoreError> {
+        let mut bugs: Vec<Bug> = Vec::new();
+        for v in self.verdicts()? {
+            let signature = v.bug();
+            match bugs.iter_mut().find(|b| b.signature == signature) {
+                Some(bug) => {
+                    bug.verdicts.push(v.id);
+                    if bug.shown.report_md.is_none() && v.report_md.is_some() {
+                        bug.shown = v;
+                    }
+                }
+                None => bugs.push(Bug { signature, verdicts: vec![v.id], shown: v }),
+            }
+        }
+        Ok(bugs)
+    }
+
+    /// The batches, in the order in which they were stored.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn batches(&self) -> Result<Vec<StoredBatch>, StoreError> {
+        self.rows("select at, count, checks, seconds from batches order by at", |r| {
+            Ok(StoredBatch { at: r.get(0)?, programs: r.get(1)?, checks: r.get(2)?, seconds: r.get(3)? })
+        })
+    }
+
+    /// Calls made: name, overloaded, when first.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn coverage(&self) -> Result<Vec<(String, bool, f64)>, StoreError> {
+        self.rows("select name, overloaded, at from coverage order by at", |r| {
+            Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+        })
+    }
+
+    /// How often each testbed had each outcome: `[testbed][letter]`, letters in the order of [`Kind::ALL`].
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn matrix(&self, testbeds: usize) -> Result<Vec<[u64; Kind::ALL.len()]>, StoreError> {
+        let mut matrix = vec![[0_u64; Kind::ALL.len()]; testbeds];
+        // Few strings are different: most programs pass everywhere.
+        let rows = self.rows("select outcomes, count(*) from programs group by outcomes", |r| {
+            Ok((r.get::<_, String>(0)?, r.get::<_, u64>(1)?))
+        })?;
+        for (letters, times) in rows {
+            for (counts, letter) in matrix.iter_mut().zip(letters.chars()) {
+                let kind = super::kind(letter);
+                if let Some(at) = Kind::ALL.iter().position(|k| Some(*k) == kind) {
+                    counts[at] = counts[at].saturating_add(times);
+                }
+            }
+        }
+        Ok(matrix)
+    }
+
+    /// Seconds in all: each build, by number (run is none), and each run.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn times(&self) -> Result<Vec<(usize, Option<usize>, f64)>, StoreError> {
+        let query = "select build, run, sum(seconds) from timings group by build, run order by build, run";
+        self.rows(query, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+    }
+
+    /// Testbeds that did not work, and why.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn broken(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.rows("select testbed, why from broken order by testbed", |r| Ok((r.get(0)?, r.get(1)?)))
+    }
+}

@@ -1,0 +1,134 @@
+use super::*;
+
+pub(in crate::programs) fn batch(first: u64) -> BatchRecord {
+    let verdict = Verdict {
+        culprit: Culprit::Compiler("cc <1> & \"x\"".into()),
+        symptom: Kind::BuildCrash,
+        testbeds: vec![1, 2],
+        axes: vec!["level"],
+        detail: "in f, at x.cc:1".into(),
+    };
+    let ice = Outcome::BuildCrash("ä".repeat(5000));
+    BatchRecord {
+        first,
+        count: 2,
+        seconds: 0.5,
+        operations: 20,
+        checks: 40,
+        programs: vec![
+            ProgramRecord {
+                number: first,
+                outcomes: vec![Some(Outcome::Pass), None],
+                ir: None,
+                verdicts: vec![],
+            },
+            ProgramRecord {
+                number: first + 1,
+                outcomes: vec![Some(ice.clone()), Some(ice)],
+                ir: Some("rvv-ir 1\n".into()),
+                verdicts: vec![verdict],
+            },
+        ],
+        calls: vec![("__riscv_vadd_vv_i8m1", false, first)],
+        timings: vec![(0, None, 0.1), (0, Some(0), 0.2)],
+        broken: vec![("x".into(), "gone".into())],
+    }
+}
+
+fn create(path: &Path) -> Store {
+    Store::create(path, &Settings::default(), &["a".into(), "b".into()]).unwrap()
+}
+
+#[test]
+fn letters_are_kinds() {
+    for k in Kind::ALL {
+        assert_eq!(kind(letter(Some(k))), Some(k));
+    }
+    assert_eq!(kind('-'), None);
+}
+
+#[test]
+fn what_is_stored_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.db");
+    let mut store = create(&path);
+    assert_eq!(store.save(&batch(0), 1.0).unwrap().len(), 1);
+    let ids = store.save(&batch(2), 2.0).unwrap();
+    let reduction = Reduction { signature: Some("s".into()), ..Reduction::default() };
+    store.save_reduction(ids[0], &reduction).unwrap();
+    drop(store);
+    let (store, settings) = Store::resume(&path).unwrap();
+    assert_eq!(settings, Settings::default());
+    assert_eq!(store.done().unwrap(), BTreeMap::from([(0, 2), (2, 2)]));
+    assert_eq!((store.covered(), store.before()), (1, 2.0));
+    let outcomes = store.rows("select outcomes from programs order by number", |r| r.get::<_, String>(0));
+    assert_eq!(outcomes.unwrap(), [".-", "ii", ".-", "ii"]);
+    // The second testbed says the same as the first.
+    assert_eq!(store.rows("select detail from details", |r| r.get::<_, String>(0)).unwrap().len(), 2);
+    assert!(matches!(Store::resume(&path), Err(StoreError::Busy { .. })));
+    Store::read(&path).unwrap();
+    drop(store);
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "one file: {left:?}");
+}
+
+#[test]
+fn a_batch_is_stored_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.db");
+    let mut store = create(&path);
+    store.save(&batch(0), 1.0).unwrap();
+    // The second program is there already: the transaction fails at its end.
+    let mut clash = batch(4);
+    clash.programs[1].number = 0;
+    assert!(store.save(&clash, 2.0).is_err());
+    assert_eq!(store.done().unwrap(), BTreeMap::from([(0, 2)]));
+    store.save(&batch(4), 2.0).unwrap();
+}
+
+#[test]
+fn a_full_disk_keeps_what_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.db");
+    let mut store = create(&path);
+    store.save(&batch(0), 1.0).unwrap();
+    let pages: i64 = store.db.query_row("pragma page_count", [], |r| r.get(0)).unwrap();
+    store.db.query_row(&format!("pragma max_page_count = {}", pages + 2), [], |_| Ok(())).unwrap();
+    let error = (1..1000).find_map(|n| store.save(&batch(2 * n), 2.0).err()).unwrap();
+    assert!(matches!(error, StoreError::Full { .. }), "{error}");
+    assert!(error.to_string().contains("--resume"), "{error}");
+    drop(store);
+    let (store, _) = Store::resume(&path).unwrap();
+    assert!(store.done().unwrap().contains_key(&0));
+}
+
+#[test]
+fn strange_files_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.db");
+    drop(create(&path));
+    assert!(matches!(
+        Store::create(&path, &Settings::default(), &[]),
+        Err(StoreError::Exists { programs: 0, .. })
+    ));
+    let db = Connection::open(&path).unwrap();
+    db.execute("update meta set value = '2' where key = 'format'", []).unwrap();
+    drop(db);
+    for error in [Store::resume(&path).err(), Store::read(&path).err(), {
+        Store::create(&path, &Settings::default(), &[]).err()
+    }] {
+        let said = error.unwrap().to_string();
+        assert!(said.contains("newer rvvfuzz") && said.contains("format 2"), "{said}");
+    }
+    let text = folder.path().join("notes.txt");
+    std::fs::write(&text, "not a database, but long enough to be looked at as one").unwrap();
+    assert!(matches!(Store::resume(&text), Err(StoreError::Foreign { .. })));
+    assert!(matches!(Store::create(&text, &Settings::default(), &[]), Err(StoreError::Foreign { .. })));
+    let other = folder.path().join("other.db");
+    Connection::open(&other).unwrap().execute("create table t(a)", []).unwrap();
+    assert!(matches!(Store::resume(&other), Err(StoreError::Foreign { .. })));
+    let nowhere = folder.path().join("no/such/folder.db");
+    assert!(matches!(Store::create(&nowhere, &Settings::default(), &[]), Err(StoreError::Open { .. })));
+    assert!(matches!(Store::resume(&nowhere), Err(StoreError::Empty { .. })));
+    assert!(Store::read(folder.path()).is_err());
+}
