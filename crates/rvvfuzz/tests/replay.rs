@@ -1,8 +1,9 @@
 //! Programs from files, as edited by hand: never a panic, always a sentence.
 
 use rvv_ir::Program;
-use rvvfuzz::programs::campaign::{self, Campaign};
+use rvvfuzz::programs::campaign::Campaign;
 use rvvfuzz::programs::judge::batch::run_all;
+use rvvfuzz::programs::judge::case::Case;
 use rvvfuzz::programs::settings::Settings;
 use std::process::Command;
 
@@ -63,7 +64,7 @@ fn programs_edited_by_hand_never_panic() {
                 refused += 1;
                 continue;
             };
-            match campaign::case(&testbeds, 0, program) {
+            match Case::on(&testbeds, 0, program) {
                 Err(why) => {
                     assert!(!why.is_empty());
                     refused += 1;

@@ -163,6 +163,7 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
         symptom: Kind::BuildCrash,
         testbeds: vec![0],
         axes: vec!["level"],
+        buffer: None,
         detail: "in f, at x.cc:1".into(),
     };
     let program = |number, outcomes, ir: Option<&str>, verdicts| ProgramRecord {

@@ -1,25 +1,28 @@
-//! One batch: written, built, run, judged.
+//! One batch of programs, from their numbers to their record. The way of a program, in order:
+//!
+//! 1. it is [written](Campaign::write) from its number, and the oracle says what it must print;
+//! 2. it is built by every compiler, run on every emulator and compared: [`judge_all`];
+//! 3. testbeds that fail everything are left out: [`always_failing`];
+//! 4. the [`vote`] says who is wrong;
+//! 5. it is compared with the same program in other orders of its statements: [`Campaign::compare_schedules`].
+//!
+//! Then the batch goes to the [store](super::store), and each verdict to the [reducer](super::reduce): both are called by
+//! the [`workers`](super::workers).
 
+use super::judge::batch::{Broken, Overseer, Table, judge_all};
+use super::judge::case::{Case, has_groups, operations};
+use super::judge::health::{Health, always_failing, works};
+use super::judge::outcome::{Kind, Outcome};
+use super::judge::probe::{Named, try_testbeds};
+use super::judge::vote::{Culprit, Verdict, vote};
 use super::settings::Settings;
 use super::store::{BatchRecord, ProgramRecord};
-use super::testbed::Testbeds;
-use crate::programs::judge::batch::{self, Broken, Case, has_groups};
-use crate::programs::judge::outcome::{Kind, Outcome};
-use crate::programs::judge::probe::{Named, try_testbeds};
-use crate::programs::judge::vote::{Culprit, Verdict, vote};
-use crate::programs::testbed::compiler::{Built, Limits};
-use crate::programs::testbed::emulator::Ending;
-use crate::programs::testbed::file::probe;
-use rvv_intrinsics::Role;
+use super::testbed::compiler::Limits;
+use super::testbed::{Component, TestbedId, Testbeds};
 use rvv_ir::Program;
 use rvv_oracle::{Options, VlChoice, evaluate};
 use rvvgen::{GenerateError, Generated, Plan, Scheduler, Weights, generate};
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
-
-/// A testbed that fails every program of a batch of at least so many is broken.
-const ALWAYS: usize = 8;
+use std::time::{Duration, Instant};
 
 /// A campaign's programs and testbeds.
 pub struct Campaign {
@@ -31,17 +34,7 @@ pub struct Campaign {
     pub testbeds: Testbeds,
     /// What compilers may use.
     pub limits: Limits,
-    dropped: Mutex<Dropped>,
-}
-
-/// What does not work and is not asked again.
-#[derive(Default)]
-struct Dropped {
-    builds: HashSet<usize>,
-    runs: HashSet<usize>,
-    /// Those of the runs that never worked.
-    at_first: HashSet<usize>,
-    told: HashSet<String>,
+    health: Health,
 }
 
 /// A program, and the state in which it was written.
@@ -81,7 +74,7 @@ impl Campaign {
             return Err("a campaign needs a policy and a schedule".to_string());
         }
         let limits = settings.limits();
-        Ok(Campaign { plan, weights, schedulers, base, testbeds, limits, dropped: Mutex::default() })
+        Ok(Campaign { plan, weights, schedulers, base, testbeds, limits, health: Health::default() })
     }
 
     /// Calls that are asked for.
@@ -141,7 +134,7 @@ impl Campaign {
     /// # Errors
     /// Where it has no meaning.
     pub fn case(&self, number: u64, program: Program) -> Result<Case, String> {
-        case(&self.testbeds, number, program)
+        Case::on(&self.testbeds, number, program)
     }
 
     /// Tries the testbeds on a first program; emulators that were found and fail are dropped: their names,
@@ -152,21 +145,34 @@ impl Campaign {
     pub fn check(&self, named: &Named) -> Result<Vec<(String, String)>, String> {
         let mut record = BatchRecord::default();
         for (r, why) in try_testbeds(&self.testbeds, named, &self.limits)? {
-            self.tell(Broken { testbed: self.testbeds.runs[r].name(), why }, Some((0, Some(r))), &mut record);
-            self.dropped.lock().unwrap_or_else(PoisonError::into_inner).at_first.insert(r);
+            let run = Component::Run(r);
+            self.drop(run, Broken { testbed: self.testbeds.component_name(run), why }, &mut record);
+            self.health.drop_at_first(run);
         }
         Ok(record.broken)
     }
 
     /// The builds and runs that worked at first and were dropped on the way.
     pub fn stopped(&self) -> Vec<String> {
-        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut builds: Vec<usize> = dropped.builds.iter().copied().collect();
-        let mut runs: Vec<usize> = dropped.runs.difference(&dropped.at_first).copied().collect();
-        builds.sort_unstable();
-        runs.sort_unstable();
-        let builds = builds.into_iter().map(|b| self.testbeds.builds[b].name());
-        builds.chain(runs.into_iter().map(|r| self.testbeds.runs[r].name())).collect()
+        self.health.stopped().into_iter().map(|c| self.testbeds.component_name(c)).collect()
+    }
+
+    /// There is nothing left to work with.
+    pub fn all_dropped(&self) -> bool {
+        self.health.is_nothing_left(&self.testbeds)
+    }
+
+    /// Goes on without what does not work, and notes that once.
+    fn drop(&self, component: Component, broken: Broken, record: &mut BatchRecord) {
+        self.health.drop(component);
+        self.note(broken, "; the campaign goes on without it", record);
+    }
+
+    /// Notes once that something does not work.
+    fn note(&self, broken: Broken, rest: &str, record: &mut BatchRecord) {
+        if self.health.is_news(&broken.testbed) {
+            record.broken.push((broken.testbed, format!("{}{rest}", broken.why.trim())));
+        }
     }
 
     /// Does a batch; `None` if `hurry` said to leave it.
@@ -183,13 +189,7 @@ impl Campaign {
                     number,
                     outcomes: vec![None; self.testbeds.len()],
                     ir: None,
-                    verdicts: vec![Verdict {
-                        culprit: Culprit::Generator,
-                        symptom: Kind::BuildFailure,
-                        testbeds: Vec::new(),
-                        axes: Vec::new(),
-                        detail: why,
-                    }],
+                    verdicts: vec![Verdict::new(Culprit::Generator, Kind::BuildFailure, why)],
                 }),
             }
         }
@@ -266,167 +266,54 @@ impl Campaign {
                     programs[*j].number
                 );
                 programs[i].verdicts.push(Verdict {
-                    culprit: Culprit::Oracle,
-                    symptom: Kind::WrongOutput,
-                    testbeds: Vec::new(),
                     axes: vec!["schedule"],
-                    detail,
+                    ..Verdict::new(Culprit::Oracle, Kind::WrongOutput, detail)
                 });
             }
         }
     }
 
-    /// As [`batch::run_all`], with times taken, and without what was dropped.
-    fn outcomes(
-        &self,
-        cases: &[Case],
-        record: &mut BatchRecord,
-        hurry: &dyn Fn() -> bool,
-    ) -> Option<Vec<Vec<Option<Outcome>>>> {
-        let testbeds = &self.testbeds;
-        let mut table = vec![vec![None; testbeds.len()]; cases.len()];
-        let groups = cases.iter().any(Case::has_groups);
-        for (b, build) in testbeds.builds.iter().enumerate() {
-            if hurry() {
-                return None;
-            }
-            if self.is_dropped(b, None) {
-                continue;
-            }
-            let begin = Instant::now();
-            let parts = match batch::build(build, cases, &self.limits) {
-                Ok(parts) => parts,
-                Err(broken) => {
-                    let gone = !self.build_works(b);
-                    self.tell(broken, gone.then_some((b, None)), record);
-                    continue;
-                }
-            };
-            record.timings.push((b, None, begin.elapsed().as_secs_f64()));
-            for (r, run) in testbeds.runs.iter().enumerate() {
-                if (run.setup.vl == VlChoice::Half && groups) || self.is_dropped(b, Some(r)) {
-                    continue;
-                }
-                let begin = Instant::now();
-                let number = testbeds.number(b, r);
-                for part in &parts {
-                    match part.run(run, cases) {
-                        Ok(outcomes) => outcomes.into_iter().for_each(|(i, o)| table[i][number] = Some(o)),
-                        Err(broken) => {
-                            let gone = !self.run_works(r);
-                            self.tell(broken, gone.then_some((b, Some(r))), record);
-                        }
-                    }
-                }
-                record.timings.push((b, Some(r), begin.elapsed().as_secs_f64()));
-            }
+    /// Outcomes on the testbeds that work.
+    fn outcomes(&self, cases: &[Case], record: &mut BatchRecord, hurry: &dyn Fn() -> bool) -> Option<Table> {
+        let mut clerk = Clerk { campaign: self, record, hurry };
+        let mut table = judge_all(&self.testbeds, cases, &self.limits, &mut clerk)?;
+        for (component, broken) in always_failing(&self.testbeds, &mut table) {
+            self.drop(component, broken, record);
         }
-        self.find_always_failing(&mut table, record);
         Some(table)
     }
-
-    /// A build or run that fails everything while others do not says nothing about programs.
-    fn find_always_failing(&self, table: &mut [Vec<Option<Outcome>>], record: &mut BatchRecord) {
-        if table.len() < ALWAYS {
-            return;
-        }
-        let testbeds = &self.testbeds;
-        let runs = testbeds.runs.len();
-        let passes = |o: &Option<Outcome>| *o == Some(Outcome::Pass);
-        for b in 0..testbeds.builds.len() {
-            let of = |row: &[Option<Outcome>]| row[b * runs..(b + 1) * runs].iter().flatten().next().cloned();
-            let built: Vec<Option<Outcome>> = table.iter().map(|row| of(row)).collect();
-            let fails =
-                |o: &Option<Outcome>| matches!(o, Some(Outcome::BuildFailure(_) | Outcome::BuildTimeout));
-            if let Some(Some(first)) = built.first()
-                && built.iter().all(fails)
-            {
-                let why = format!("it fails every program: {first}");
-                self.tell(Broken { testbed: testbeds.builds[b].name(), why }, Some((b, None)), record);
-                table.iter_mut().for_each(|row| row[b * runs..(b + 1) * runs].fill(None));
-            }
-        }
-        for r in 0..runs {
-            let is_run = |t: usize| t % runs == r;
-            let ran = |row: &[Option<Outcome>]| {
-                row.iter()
-                    .enumerate()
-                    .filter(|(t, _)| is_run(*t))
-                    .filter_map(|(_, o)| o.clone())
-                    .collect::<Vec<_>>()
-            };
-            let here: Vec<Outcome> =
-                table.iter().flat_map(|row| ran(row)).filter(|o| !o.kind().is_build()).collect();
-            let elsewhere =
-                table.iter().any(|row| row.iter().enumerate().any(|(t, o)| !is_run(t) && passes(o)));
-            if here.len() >= ALWAYS && elsewhere && !here.contains(&Outcome::Pass) {
-                let why = format!("every program fails on it: {}", here[0]);
-                self.tell(Broken { testbed: testbeds.runs[r].name(), why }, Some((0, Some(r))), record);
-                for row in table.iter_mut() {
-                    row.iter_mut().skip(r).step_by(runs).for_each(|o| *o = None);
-                }
-            }
-        }
-    }
-
-    fn is_dropped(&self, build: usize, run: Option<usize>) -> bool {
-        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
-        dropped.builds.contains(&build) || run.is_some_and(|r| dropped.runs.contains(&r))
-    }
-
-    /// Says that something does not work, once, and drops it.
-    fn tell(&self, broken: Broken, gone: Option<(usize, Option<usize>)>, record: &mut BatchRecord) {
-        let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
-        match gone {
-            Some((_, Some(r))) => dropped.runs.insert(r),
-            Some((b, None)) => dropped.builds.insert(b),
-            None => false,
-        };
-        if dropped.told.insert(broken.testbed.clone()) {
-            let rest = if gone.is_some() { "; the campaign goes on without it" } else { "" };
-            record.broken.push((broken.testbed, format!("{}{rest}", broken.why.trim())));
-        }
-    }
-
-    /// There is nothing left to work with.
-    pub fn all_dropped(&self) -> bool {
-        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
-        dropped.builds.len() == self.testbeds.builds.len() || dropped.runs.len() == self.testbeds.runs.len()
-    }
-
-    /// A build that failed still compiles an empty program.
-    fn build_works(&self, build: usize) -> bool {
-        let compiler = &self.testbeds.builds[build].compiler;
-        compiler.command.is_empty() || probe(compiler, &self.limits).is_ok()
-    }
-
-    /// A run that failed still runs an empty program of the direct lowering.
-    fn run_works(&self, run: usize) -> bool {
-        let run = &self.testbeds.runs[run];
-        match crate::programs::testbed::compiler::Compiler::direct().build(
-            &[&Program::default()],
-            &[],
-            &self.limits,
-        ) {
-            Built::Elf(elf) => !matches!(run.emulator.run(&elf, &run.setup, None).ending, Ending::Broken(_)),
-            _ => false,
-        }
-    }
 }
 
-/// A program with what it must print on these testbeds.
-///
-/// # Errors
-/// Where it has no meaning.
-pub fn case(testbeds: &Testbeds, number: u64, program: Program) -> Result<Case, String> {
-    let mut places = testbeds.places();
-    if has_groups(&program) {
-        places.retain(|(_, vl)| *vl == VlChoice::Max);
-    }
-    Case::new(number, program, &places).map_err(|e| format!("program {number} has no meaning: {e}"))
+/// Takes times, and goes without what was dropped.
+struct Clerk<'a> {
+    campaign: &'a Campaign,
+    record: &'a mut BatchRecord,
+    hurry: &'a dyn Fn() -> bool,
 }
 
-/// Operations of a program: its calls but loads and stores.
-pub fn operations(program: &Program) -> u64 {
-    program.calls().iter().filter(|c| c.intrinsic.param(Role::Base).is_none()).count() as u64
+impl Overseer for Clerk<'_> {
+    fn ends(&mut self) -> bool {
+        (self.hurry)()
+    }
+
+    fn skips(&mut self, component: Component) -> bool {
+        self.campaign.health.is_dropped(component)
+    }
+
+    fn built(&mut self, build: usize, time: Duration) {
+        self.record.timings.push((build, None, time.as_secs_f64()));
+    }
+
+    fn ran(&mut self, testbed: TestbedId, time: Duration) {
+        self.record.timings.push((testbed.build, Some(testbed.run), time.as_secs_f64()));
+    }
+
+    fn broke(&mut self, component: Component, broken: Broken) {
+        let Campaign { testbeds, limits, .. } = self.campaign;
+        match works(testbeds, component, limits) {
+            // It was this batch only.
+            true => self.campaign.note(broken, "", self.record),
+            false => self.campaign.drop(component, broken, self.record),
+        }
+    }
 }

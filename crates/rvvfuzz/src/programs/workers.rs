@@ -1,31 +1,16 @@
-//! The campaign itself: workers take batches, one thread stores what they find, one makes verdicts small.
+//! The campaign itself: workers take batches, one thread stores what they find, one reduces verdicts.
 
 use super::campaign::Campaign;
+use super::judge::outcome::Kind;
+use super::judge::vote::{Culprit, Verdict};
+use super::reduce::queue::{Job, Reduce, reduce_each};
 use super::store::{BatchRecord, ProgramRecord, Reduction, Store, StoreError};
-use super::testbed::Testbeds;
-use crate::programs::judge::batch::Case;
-use crate::programs::judge::outcome::Kind;
-use crate::programs::judge::vote::{Culprit, Verdict};
-use crate::programs::reduce::triage::{Signature, maker, wrong_buffer};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Makes the program of a verdict small and writes its report.
-pub trait Reduce: Sync {
-    /// Reduces; `None` if it could not, and then it is asked again when the campaign is resumed. `stop` says that the
-    /// user wants an end soon.
-    fn reduce(
-        &self,
-        case: &Case,
-        verdict: &Verdict,
-        testbeds: &Testbeds,
-        stop: &AtomicBool,
-    ) -> Option<Reduction>;
-}
 
 /// How a campaign is run; nothing here changes outcomes.
 pub struct Options<'a> {
@@ -93,13 +78,6 @@ enum Message {
     /// A worker has ended.
     Gone,
     Reduced(i64, Option<Reduction>),
-}
-
-struct Job {
-    id: i64,
-    number: u64,
-    ir: String,
-    verdict: Verdict,
 }
 
 /// Ranges of programs that are not done yet.
@@ -176,7 +154,9 @@ pub fn run(
             let (to_reducer, jobs) = channel::<Job>();
             let to_main = to_main.clone();
             let idle = || stop.load(Ordering::Relaxed) || hurry();
-            scope.spawn(move || reduce(campaign, reducer, &jobs, &to_main, stop, &idle));
+            // The main thread may have given up: then nobody wants to know.
+            let done = move |id, reduction| to_main.send(Message::Reduced(id, reduction)).is_ok();
+            scope.spawn(move || reduce_each(campaign, reducer, &jobs, stop, &idle, &done));
             to_reducer
         });
         drop(to_main);
@@ -331,85 +311,17 @@ fn guarded(campaign: &Campaign, first: u64, count: u64, hurry: &dyn Fn() -> bool
                     number,
                     outcomes: vec![None; campaign.testbeds.len()],
                     ir: None,
-                    verdicts: vec![Verdict {
-                        culprit: Culprit::Generator,
-                        symptom: Kind::BuildFailure,
-                        testbeds: Vec::new(),
-                        axes: Vec::new(),
-                        detail: format!("rvvfuzz itself panicked: {}", said.unwrap_or_default()),
-                    }],
+                    verdicts: vec![Verdict::new(
+                        Culprit::Generator,
+                        Kind::BuildFailure,
+                        format!("rvvfuzz itself panicked: {}", said.unwrap_or_default()),
+                    )],
                 });
             }
         }
     }
     whole.seconds = begin.elapsed().as_secs_f64();
     Some(whole)
-}
-
-/// Whose fault, what is seen, and what can be guessed of its cause before it is small.
-type Suspicion = (Culprit, Kind, String);
-
-fn suspicion(campaign: &Campaign, job: &Job) -> Suspicion {
-    let verdict = &job.verdict;
-    let cause = match Signature::early(verdict) {
-        Some(signature) => signature.key,
-        None => {
-            let runs = campaign.testbeds.runs.len();
-            let levels = verdict.testbeds.iter().map(|t| campaign.testbeds.builds[t / runs].flags.join(" "));
-            let levels: BTreeSet<String> = levels.collect();
-            let program = job.ir.parse::<rvv_ir::Program>();
-            let maker = wrong_buffer(verdict).and_then(|b| maker(program.as_ref().ok()?, b));
-            format!("{levels:?} {}", maker.unwrap_or_default())
-        }
-    };
-    (verdict.culprit.clone(), verdict.symptom, cause)
-}
-
-fn reduce(
-    campaign: &Campaign,
-    reducer: &dyn Reduce,
-    jobs: &Receiver<Job>,
-    to_main: &Sender<Message>,
-    stop: &AtomicBool,
-    idle: &dyn Fn() -> bool,
-) {
-    // Of each kind of fault, the first comes before another's second.
-    let mut waiting: Vec<(Job, Suspicion)> = Vec::new();
-    let mut done: HashMap<Suspicion, usize> = HashMap::new();
-    let suspected = |job: Job| {
-        let suspicion = suspicion(campaign, &job);
-        (job, suspicion)
-    };
-    loop {
-        if waiting.is_empty() {
-            match jobs.recv() {
-                Ok(job) => waiting.push(suspected(job)),
-                Err(_) => return,
-            }
-        }
-        waiting.extend(jobs.try_iter().map(suspected));
-        // Crashes say at once where they are, and are soon small.
-        let first = |i: &usize| {
-            let (job, suspicion) = &waiting[*i];
-            (done.get(suspicion).copied().unwrap_or(0), job.verdict.symptom == Kind::WrongOutput, *i)
-        };
-        let Some(next) = (0..waiting.len()).min_by_key(first) else { continue };
-        let (job, suspicion) = waiting.remove(next);
-        *done.entry(suspicion).or_default() += 1;
-        let reduction = if idle() {
-            None
-        } else {
-            let attempt = AssertUnwindSafe(|| {
-                let program = job.ir.parse().ok()?;
-                let case = campaign.case(job.number, program).ok()?;
-                reducer.reduce(&case, &job.verdict, &campaign.testbeds, stop)
-            });
-            catch_unwind(attempt).unwrap_or(None)
-        };
-        if to_main.send(Message::Reduced(job.id, reduction)).is_err() {
-            return;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -426,39 +338,8 @@ mod tests {
         assert_eq!(taken, [(7, 3), (20, 5)]);
     }
 
-    struct Count(AtomicU64);
-
-    impl Reduce for Count {
-        fn reduce(&self, _: &Case, _: &Verdict, _: &Testbeds, _: &AtomicBool) -> Option<Reduction> {
-            self.0.fetch_add(1, Ordering::Relaxed);
-            Some(Reduction::default())
-        }
-    }
-
     fn campaign() -> Campaign {
         Campaign::new(&crate::programs::settings::Settings::default()).unwrap()
-    }
-
-    #[test]
-    fn when_the_time_is_up_what_waits_is_left_for_another_time() {
-        let campaign = campaign();
-        let ir = campaign.program(0).unwrap().program.to_string();
-        let (to_reducer, jobs) = channel();
-        for id in 0..5 {
-            let culprit = Culprit::Generator;
-            let detail = String::new();
-            let verdict =
-                Verdict { culprit, symptom: Kind::WrongOutput, testbeds: vec![0], axes: vec![], detail };
-            to_reducer.send(Job { id, number: 0, ir: ir.clone(), verdict }).unwrap();
-        }
-        drop(to_reducer);
-        let (to_main, messages) = channel();
-        let reducer = Count(AtomicU64::new(0));
-        let is_late = || reducer.0.load(Ordering::Relaxed) >= 2;
-        reduce(&campaign, &reducer, &jobs, &to_main, &AtomicBool::new(false), &is_late);
-        drop(to_main);
-        let done = |m: Message| matches!(m, Message::Reduced(_, Some(_)));
-        assert_eq!(messages.iter().map(done).collect::<Vec<_>>(), [true, true, false, false, false]);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! `rvvfuzz bench`.
 
 use super::{Done, exit};
-use crate::programs::campaign::{Campaign, operations};
-use crate::programs::judge::batch::{self, Case};
+use crate::programs::campaign::Campaign;
+use crate::programs::judge::batch;
+use crate::programs::judge::case::Case;
+use crate::programs::judge::case::operations;
 use crate::programs::judge::probe::{Named, try_testbeds};
 use crate::programs::settings::{CompilerSettings, EmulatorSettings, Settings};
 use crate::programs::testbed::compiler::{Compiler, Family};

@@ -2,8 +2,8 @@
 
 use super::testbed_args::TestbedArgs;
 use super::{Done, exit};
-use crate::programs::campaign;
-use crate::programs::judge::batch::{Case, run_all};
+use crate::programs::judge::batch::run_all;
+use crate::programs::judge::case::Case;
 use crate::programs::judge::outcome::Outcome;
 use crate::programs::judge::probe::drop_failing_runs;
 use crate::programs::judge::vote::{Verdict, vote};
@@ -51,8 +51,7 @@ impl Command {
         drop_failing_runs(&mut testbeds, &named, &settings.limits(), &mut |note| errln!("{note}"))?;
         let mut clean = true;
         for (file, program) in self.files.iter().zip(programs) {
-            let case =
-                campaign::case(&testbeds, 0, program).map_err(|e| format!("{}: {e}", file.display()))?;
+            let case = Case::on(&testbeds, 0, program).map_err(|e| format!("{}: {e}", file.display()))?;
             outln!("{}", file.display());
             clean &= one(&testbeds, &case, &settings)?;
         }

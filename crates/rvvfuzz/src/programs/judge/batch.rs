@@ -1,69 +1,20 @@
 //! Many programs at once: one translation unit, one link, one run. What goes wrong is split until the
-//! guilty program stands alone.
+//! guilty program is alone.
 
+use super::case::Case;
 use super::outcome::Outcome;
 use crate::programs::testbed::blame::{
     accused, accused_in_assembly, lacking, lacking_in, places, without_accused,
 };
 use crate::programs::testbed::compiler::{Built, Family, Limits};
-use crate::programs::testbed::emulator::{Ending, Observed, Setup};
-use crate::programs::testbed::{Build, Run, Testbeds};
+use crate::programs::testbed::emulator::{Ending, Observed};
+use crate::programs::testbed::{Build, Component, Run, TestbedId, Testbeds};
 use rvv_ir::c::{COptions, emit};
 use rvv_ir::{Expected, Program};
-use rvv_oracle::{EvalError, Options, VlChoice, evaluate};
+use rvv_oracle::VlChoice;
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// A program and what it must print wherever it is run.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// Its number in the campaign.
-    pub number: u64,
-    /// The program.
-    pub program: Program,
-    expected: Vec<((u32, VlChoice), Expected)>,
-}
-
-impl Case {
-    /// Evaluates a program for these VLENs and choices of vl.
-    ///
-    /// # Errors
-    /// Where it has no meaning.
-    pub fn new(number: u64, program: Program, places: &[(u32, VlChoice)]) -> Result<Case, EvalError> {
-        let mut expected = Vec::new();
-        for &(vlen, vl) in places {
-            expected.push(((vlen, vl), evaluate(&program, &Options { vl, ..Options::new(vlen) })?));
-        }
-        Ok(Case { number, program, expected })
-    }
-
-    /// A program whose expectations are known, each with its VLEN and choice of vl.
-    pub fn known(number: u64, program: Program, expected: Vec<((u32, VlChoice), Expected)>) -> Case {
-        Case { number, program, expected }
-    }
-
-    /// What it must print there.
-    pub fn expected(&self, setup: &Setup) -> Option<&Expected> {
-        self.expected.iter().find(|(place, _)| *place == (setup.vlen, setup.vl)).map(|(_, e)| e)
-    }
-
-    /// It works on element groups, so its vl must be a multiple of their size. An implementation that has such
-    /// instructions rounds a halved vl up (`norm:egs_vl_avl`); the oracle, and QEMU, do not.
-    pub fn has_groups(&self) -> bool {
-        has_groups(&self.program)
-    }
-
-    /// How many bytes it prints, the same everywhere.
-    fn output_len(&self) -> usize {
-        self.program.outputs().map(|(_, b)| b.bytes()).sum()
-    }
-}
-
-/// As [`Case::has_groups`].
-pub fn has_groups(program: &Program) -> bool {
-    let groups = |c: &&rvv_ir::Call| matches!(rvvgen::class(c.intrinsic).kind, rvvgen::Kind::Groups(_));
-    program.calls().iter().any(groups)
-}
+use std::time::{Duration, Instant};
 
 /// What a campaign cannot go on with: the compiler or emulator is not there any more, the disk is full.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,7 +54,7 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
         let (built, said) = unit.build(build, limits);
         let outcome = match built {
             Built::Elf(elf) => {
-                parts.push(Part { cases: these, stubs: Vec::new(), elf: Ok(elf) });
+                parts.push(Part::built(these, elf));
                 continue;
             }
             Built::Broken(why) => return Err(Broken { testbed: build.name(), why }),
@@ -141,24 +92,20 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
                 let rest = (0..these.len()).filter(|n| !found.iter().any(|(p, _)| p == n));
                 waiting.push(rest.map(|n| these[n]).collect());
                 for (n, what) in found {
-                    parts.push(Part {
-                        cases: vec![these[n]],
-                        stubs: Vec::new(),
-                        elf: Err(Outcome::Unsupported(what)),
-                    });
+                    parts.push(Part::not_built(vec![these[n]], Outcome::Unsupported(what)));
                 }
                 continue;
             }
         }
         if these.len() == 1 {
-            parts.push(Part { cases: these, stubs: Vec::new(), elf: Err(outcome) });
+            parts.push(Part::not_built(these, outcome));
             continue;
         }
         if let Outcome::Unsupported(_) = outcome {
             // It does not have an extension: programs that need the same go together.
             let groups = by_march(build, &these, cases);
             if groups.len() == 1 {
-                parts.push(Part { cases: these, stubs: Vec::new(), elf: Err(outcome) });
+                parts.push(Part::not_built(these, outcome));
             } else {
                 waiting.extend(groups);
             }
@@ -208,11 +155,7 @@ impl<'p> Unit<'p> {
                 let lacks = unit.lacks(build, n);
                 n += 1;
                 if let Some(what) = &lacks {
-                    parts.push(Part {
-                        cases: vec![i],
-                        stubs: Vec::new(),
-                        elf: Err(Outcome::Unsupported(what.clone())),
-                    });
+                    parts.push(Part::not_built(vec![i], Outcome::Unsupported(what.clone())));
                 }
                 lacks.is_none()
             });
@@ -246,6 +189,16 @@ fn by_march(build: &Build, these: &[usize], cases: &[Case]) -> Vec<Vec<usize>> {
 }
 
 impl Part {
+    /// Cases that have an ELF and all do something.
+    fn built(cases: Vec<usize>, elf: Vec<u8>) -> Part {
+        Part { cases, stubs: Vec::new(), elf: Ok(elf) }
+    }
+
+    /// Cases that have no ELF.
+    fn not_built(cases: Vec<usize>, outcome: Outcome) -> Part {
+        Part { cases, stubs: Vec::new(), elf: Err(outcome) }
+    }
+
     /// Runs it, and judges each of its programs.
     ///
     /// # Errors
@@ -304,37 +257,90 @@ fn judge_alone(case: &Case, expected: &Expected, observed: &Observed) -> Result<
     })
 }
 
-/// Every outcome of every case: `[case][testbed]`.
+/// Outcomes of programs on testbeds: `[case][testbed]`, `None` where a testbed was not asked or does not work.
+pub type Table = Vec<Vec<Option<Outcome>>>;
+
+/// Who decides what is asked of the testbeds while cases are judged, and hears how it went.
+pub trait Overseer {
+    /// Whether to leave the rest undone.
+    fn ends(&mut self) -> bool {
+        false
+    }
+
+    /// Whether to go without this one.
+    fn skips(&mut self, _: Component) -> bool {
+        false
+    }
+
+    /// Building took so long.
+    fn built(&mut self, _build: usize, _time: Duration) {}
+
+    /// Running took so long.
+    fn ran(&mut self, _testbed: TestbedId, _time: Duration) {}
+
+    /// It does not work.
+    fn broke(&mut self, _: Component, _: Broken) {}
+}
+
+/// Asks everything, and keeps what does not work.
+impl Overseer for Vec<Broken> {
+    fn broke(&mut self, _: Component, broken: Broken) {
+        self.push(broken);
+    }
+}
+
+/// Every outcome of every case on all testbeds, and what does not work.
+pub fn run_all(testbeds: &Testbeds, cases: &[Case], limits: &Limits) -> (Table, Vec<Broken>) {
+    let mut broken = Vec::new();
+    let table = judge_all(testbeds, cases, limits, &mut broken);
+    (table.unwrap_or_default(), broken)
+}
+
+/// Builds the cases with every compiler, runs them on every emulator, and judges what they print. `None` if the
+/// overseer ended it.
 ///
-/// A testbed that does not work at all is reported once and left out: its outcomes are `None`. So are those of a halved vl
-/// if a program works on element groups: such programs want a batch of their own.
-pub fn run_all(
+/// A halved vl is left out if a program works on element groups: such programs want a batch of their own.
+pub fn judge_all(
     testbeds: &Testbeds,
     cases: &[Case],
     limits: &Limits,
-) -> (Vec<Vec<Option<Outcome>>>, Vec<Broken>) {
+    overseer: &mut dyn Overseer,
+) -> Option<Table> {
     let mut table = vec![vec![None; testbeds.len()]; cases.len()];
-    let mut broken = Vec::new();
-    for (b, built) in testbeds.builds.iter().enumerate() {
-        let parts = match build(built, cases, limits) {
+    let groups = cases.iter().any(Case::has_groups);
+    for (b, with) in testbeds.builds.iter().enumerate() {
+        if overseer.ends() {
+            return None;
+        }
+        if overseer.skips(Component::Build(b)) {
+            continue;
+        }
+        let begin = Instant::now();
+        let parts = match build(with, cases, limits) {
             Ok(parts) => parts,
-            Err(error) => {
-                broken.push(error);
+            Err(broken) => {
+                overseer.broke(Component::Build(b), broken);
                 continue;
             }
         };
+        overseer.built(b, begin.elapsed());
         for (r, on) in testbeds.runs.iter().enumerate() {
-            if on.setup.vl == VlChoice::Half && cases.iter().any(Case::has_groups) {
+            let left_out = on.setup.vl == VlChoice::Half && groups;
+            // Another worker may have dropped the build meanwhile.
+            if left_out || overseer.skips(Component::Build(b)) || overseer.skips(Component::Run(r)) {
                 continue;
             }
-            let number = testbeds.number(b, r);
+            let begin = Instant::now();
+            let testbed = TestbedId { build: b, run: r };
+            let number = testbeds.number(testbed);
             for part in &parts {
                 match part.run(on, cases) {
                     Ok(outcomes) => outcomes.into_iter().for_each(|(i, o)| table[i][number] = Some(o)),
-                    Err(error) => broken.push(error),
+                    Err(broken) => overseer.broke(Component::Run(r), broken),
                 }
             }
+            overseer.ran(testbed, begin.elapsed());
         }
     }
-    (table, broken)
+    Some(table)
 }

@@ -1,6 +1,8 @@
 //! Judging: builds programs, runs them, compares what they print with what they must print, and names the culprit.
 
 pub mod batch;
+pub mod case;
+pub mod health;
 pub mod outcome;
 pub mod probe;
 pub mod vote;

@@ -110,6 +110,11 @@ impl Outcome {
         }
     }
 
+    /// The buffer that a [`detail`](Outcome::detail) of wrong output names: the store keeps no more of it than that text.
+    pub fn buffer_in(detail: &str) -> Option<usize> {
+        detail.strip_prefix("buffer ")?.split_whitespace().next()?.parse().ok()
+    }
+
     /// What a complete run means: it printed `printed`.
     pub fn judge(program: &Program, expected: &Expected, printed: &[u8]) -> Outcome {
         match expected.judge(program, printed) {
@@ -124,5 +129,17 @@ impl fmt::Display for Outcome {
         f.write_str(self.kind().name())?;
         let detail = self.detail();
         if detail.is_empty() { Ok(()) } else { write!(f, ": {detail}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wrong_buffer_is_read_back_from_the_detail() {
+        let wrong = Outcome::WrongOutput(Mismatch { buffer: 12, element: 1 });
+        assert_eq!(Outcome::buffer_in(&wrong.detail()), Some(12));
+        assert_eq!(Outcome::buffer_in("program 3 must print the same"), None);
     }
 }

@@ -3,9 +3,9 @@
 //! Whatever was asked for by name and fails is an error: a campaign without it would find nothing wrong, and
 //! mean nothing. What was found on PATH and fails is left out.
 
-use super::batch::{self, Case, Part};
+use super::batch::{self, Part};
+use super::case::Case;
 use super::outcome::Outcome;
-use crate::programs::campaign::case;
 use crate::programs::settings::Settings;
 use crate::programs::testbed::compiler::{Compiler, Family, Limits};
 use crate::programs::testbed::emulator::Emulator;
@@ -103,7 +103,7 @@ pub fn try_testbeds(
     limits: &Limits,
 ) -> Result<Vec<(usize, String)>, String> {
     let limits = Limits { time: limits.time.min(LONGEST), ..*limits };
-    let first = [case(testbeds, 0, first_program())?];
+    let first = [Case::on(testbeds, 0, first_program())?];
     let direct = Build { compiler: Compiler::direct(), flags: Vec::new() };
     let direct = build(&direct, &first, &limits)?;
     let mut failing: Vec<(usize, String)> = Vec::new();
@@ -217,7 +217,7 @@ mod tests {
         first_program().check().unwrap();
         let testbeds = settings.testbeds().unwrap();
         assert!(try_testbeds(&testbeds, &Named::all(&settings), &settings.limits()).unwrap().is_empty());
-        let first = [case(&testbeds, 0, first_program()).unwrap()];
+        let first = [Case::on(&testbeds, 0, first_program()).unwrap()];
         let direct = build(&testbeds.builds[0], &first, &settings.limits()).unwrap();
         testbeds.runs.iter().for_each(|run| judge(&direct, run, &first).unwrap());
     }

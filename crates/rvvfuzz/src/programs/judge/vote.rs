@@ -4,8 +4,8 @@
 //! out whose fault it is, and keeps the oracle honest.
 
 use super::outcome::{Kind, Outcome};
-use crate::programs::testbed::Testbeds;
 use crate::programs::testbed::compiler::{Family, nonsense};
+use crate::programs::testbed::{TestbedId, Testbeds};
 use std::collections::BTreeMap;
 
 /// Who is wrong.
@@ -42,15 +42,26 @@ pub struct Verdict {
     pub testbeds: Vec<usize>,
     /// The axes on which it comes and goes: "level", "VLEN", "agnostic elements", "vl choice", "emulator".
     pub axes: Vec<&'static str>,
+    /// Of wrong output, the buffer, by its number in the program.
+    pub buffer: Option<usize>,
     /// What the first of them said.
     pub detail: String,
+}
+
+impl Verdict {
+    /// A fault that shows on no testbed.
+    pub fn new(culprit: Culprit, symptom: Kind, detail: String) -> Verdict {
+        Verdict { culprit, symptom, testbeds: Vec::new(), axes: Vec::new(), buffer: None, detail }
+    }
 }
 
 /// Judges the outcomes of one program on all testbeds; `None` where a testbed was not available.
 pub fn vote(testbeds: &Testbeds, outcomes: &[Option<Outcome>]) -> Vec<Verdict> {
     // Wrong output in one buffer is one fault, in another perhaps another.
     let mut found: BTreeMap<(Culprit, Kind, Option<usize>), Vec<usize>> = BTreeMap::new();
-    let at = |b: usize, r: usize| outcomes.get(testbeds.number(b, r)).and_then(Option::as_ref);
+    let at = |b: usize, r: usize| {
+        outcomes.get(testbeds.number(TestbedId { build: b, run: r })).and_then(Option::as_ref)
+    };
     let passes = |b: usize, r: usize| at(b, r) == Some(&Outcome::Pass);
     let compiler = |b: usize| {
         let c = &testbeds.builds[b].compiler;
@@ -61,7 +72,7 @@ pub fn vote(testbeds: &Testbeds, outcomes: &[Option<Outcome>]) -> Vec<Verdict> {
         let first = (0..testbeds.runs.len()).find_map(|r| at(b, r));
         let wrote_nonsense = matches!(first, Some(Outcome::BuildFailure(said)) if nonsense(said).is_some());
         if let Some(kind) = first.map(Outcome::kind).filter(|k| k.is_build()) {
-            let all = (0..testbeds.runs.len()).map(|r| testbeds.number(b, r)).collect::<Vec<_>>();
+            let all = testbeds.of_build(b);
             match kind {
                 Kind::Unsupported => {}
                 Kind::BuildCrash => found.entry((compiler(b), kind, None)).or_default().extend(all),
@@ -98,14 +109,17 @@ pub fn vote(testbeds: &Testbeds, outcomes: &[Option<Outcome>]) -> Vec<Verdict> {
                 Outcome::WrongOutput(mismatch) => Some(mismatch.buffer),
                 _ => None,
             };
-            found.entry((culprit, outcome.kind(), buffer)).or_default().push(testbeds.number(b, r));
+            found
+                .entry((culprit, outcome.kind(), buffer))
+                .or_default()
+                .push(testbeds.number(TestbedId { build: b, run: r }));
         }
     }
-    let verdict = |((culprit, symptom, _), failing): ((Culprit, Kind, Option<usize>), Vec<usize>)| {
+    let verdict = |((culprit, symptom, buffer), failing): ((Culprit, Kind, Option<usize>), Vec<usize>)| {
         let axes = axes(testbeds, outcomes, &culprit, &failing);
         let first = failing.first().and_then(|&t| outcomes[t].as_ref());
         let detail = first.map_or(String::new(), Outcome::detail);
-        Verdict { culprit, symptom, testbeds: failing, axes, detail }
+        Verdict { culprit, symptom, testbeds: failing, axes, buffer, detail }
     };
     found.into_iter().map(verdict).collect()
 }
@@ -157,7 +171,6 @@ fn axes(
     culprit: &Culprit,
     failing: &[usize],
 ) -> Vec<&'static str> {
-    let runs = testbeds.runs.len();
     let mut axes = Vec::new();
     let passing: Vec<usize> = (0..outcomes.len()).filter(|&t| outcomes[t] == Some(Outcome::Pass)).collect();
     let mut add = |name: &'static str, differs: &dyn Fn(usize, usize) -> bool| {
@@ -165,9 +178,9 @@ fn axes(
             axes.push(name);
         }
     };
-    let (build, run) = (|t: usize| &testbeds.builds[t / runs], |t: usize| &testbeds.runs[t % runs]);
-    let same_run = |f: usize, p: usize| f % runs == p % runs;
-    let same_build = |f: usize, p: usize| f / runs == p / runs;
+    let (build, run) = (|t: usize| testbeds.build_of(t), |t: usize| testbeds.run_of(t));
+    let same_run = |f: usize, p: usize| testbeds.id(f).run == testbeds.id(p).run;
+    let same_build = |f: usize, p: usize| testbeds.id(f).build == testbeds.id(p).build;
     if matches!(culprit, Culprit::Compiler(_)) {
         add("level", &|f, p| {
             same_run(f, p) && build(f).compiler == build(p).compiler && build(f).flags != build(p).flags
@@ -225,6 +238,17 @@ mod tests {
         let emulators = [Emulator::Rvvsim, Emulator::Command("other".into(), Vec::new())];
         let setup = Setup { vlen: 128, agnostic: Agnosticism::Undisturbed, vl: VlChoice::Max };
         Testbeds::cross(&compilers, &[vec!["-O0".into()], vec!["-O2".into()]], &emulators, &[setup])
+    }
+
+    #[test]
+    fn a_verdict_has_the_wrong_buffer() {
+        let testbeds = testbeds();
+        let mut outcomes = vec![Some(Outcome::Pass); testbeds.len()];
+        outcomes[3] = Some(Outcome::WrongOutput(Mismatch { buffer: 2, element: 1 }));
+        outcomes[4] = Some(Outcome::BuildCrash("in f".to_string()));
+        let found = vote(&testbeds, &outcomes);
+        let buffers: Vec<_> = found.iter().map(|v| (v.symptom, v.buffer)).collect();
+        assert_eq!(buffers, [(Kind::BuildCrash, None), (Kind::WrongOutput, Some(2))]);
     }
 
     /// Outcomes by build: direct, gcc -O0, gcc -O2, clang -O0, clang -O2; each on both emulators.

@@ -1,7 +1,7 @@
 //! The guilty pass: which optimisation must run for the fault to show.
 
 use super::target::{Target, outcomes};
-use crate::programs::judge::batch::Case;
+use crate::programs::judge::case::Case;
 use crate::programs::judge::outcome::Outcome;
 use crate::programs::testbed::Build;
 use crate::programs::testbed::compiler::Family;

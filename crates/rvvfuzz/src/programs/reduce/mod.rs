@@ -4,6 +4,7 @@
 pub mod bisect;
 mod cut;
 mod edit;
+pub mod queue;
 pub mod reducer;
 pub mod search;
 mod simplify;

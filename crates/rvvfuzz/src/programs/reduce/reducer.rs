@@ -1,16 +1,16 @@
 //! What a campaign does with a verdict: reduce it, name it, find the pass, write the report.
 
 use super::bisect;
+use super::queue::Reduce;
 use super::target::{Target, site_of};
-use super::triage::{Signature, wrong_buffer};
-use crate::programs::judge::batch::Case;
+use super::triage::Signature;
+use crate::programs::judge::case::Case;
 use crate::programs::judge::outcome::Kind;
 use crate::programs::judge::vote::{Culprit, Verdict};
 use crate::programs::report::bug::{Bug, short_c, versions};
 use crate::programs::store::Reduction;
 use crate::programs::testbed::Testbeds;
 use crate::programs::testbed::compiler::{Compiler, Limits};
-use crate::programs::workers::Reduce;
 use rvv_ir::c::{COptions, emit};
 use rvv_ir::{BufferKind, Program};
 use std::collections::{BTreeSet, HashMap};
@@ -49,9 +49,9 @@ pub struct Reducer {
 /// statements, and in which builds.
 type Origin = (Culprit, Kind, Option<String>, Vec<String>, BTreeSet<usize>);
 
-fn origin(program: &Program, verdict: &Verdict, runs: usize) -> Origin {
-    let place = site_of(verdict).or_else(|| wrong_buffer(verdict).map(|b| format!("buffer {b}")));
-    let builds = verdict.testbeds.iter().map(|t| t / runs.max(1)).collect();
+fn origin(program: &Program, verdict: &Verdict, testbeds: &Testbeds) -> Origin {
+    let place = site_of(verdict).or_else(|| verdict.buffer.map(|b| format!("buffer {b}")));
+    let builds = verdict.testbeds.iter().map(|&t| testbeds.id(t).build).collect();
     (verdict.culprit.clone(), verdict.symptom, place, program.comment.clone(), builds)
 }
 
@@ -92,7 +92,7 @@ impl Reduce for Reducer {
         testbeds: &Testbeds,
         stop: &AtomicBool,
     ) -> Option<Reduction> {
-        let origin = origin(&case.program, verdict, testbeds.runs.len());
+        let origin = origin(&case.program, verdict, testbeds);
         let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = programs().get(&origin).filter(|_| !origin.3.is_empty()) {
             return Some(Reduction { report: None, ..known.clone() });
@@ -122,7 +122,7 @@ impl Reducer {
         let time = if verdict.symptom == Kind::BuildTimeout { Duration::ZERO } else { self.time };
         let stop_now = || stop.load(Ordering::Relaxed);
         // If only the wrong buffer is printed, it cannot turn into another fault of the program.
-        let alone = wrong_buffer(verdict).map(|b| printing_only(&case.program, b));
+        let alone = verdict.buffer.map(|b| printing_only(&case.program, b));
         let reduced = alone
             .and_then(|p| target.reduce(&p, time, &stop_now))
             .or_else(|| target.reduce(&case.program, time, &stop_now))?;
@@ -153,6 +153,7 @@ impl Reducer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::settings::Settings as CampaignSettings;
     use rvv_oracle::{Options, evaluate};
     use rvvgen::{Plan, Selection, Settings, generate};
 
@@ -160,21 +161,21 @@ mod tests {
     fn two_wrong_buffers_of_one_program_are_reduced_each_for_itself() {
         let program =
             Program { comment: vec!["rvvgen, seed 1, program 1".to_string()], ..Program::default() };
-        let verdict = |symptom, detail: &str, testbeds: &[usize]| Verdict {
-            culprit: Culprit::Compiler("gcc".to_string()),
-            symptom,
-            testbeds: testbeds.to_vec(),
-            axes: Vec::new(),
-            detail: detail.to_string(),
+        let run = CampaignSettings::default().testbeds().unwrap().runs.remove(0);
+        let on = Testbeds { builds: Vec::new(), runs: vec![run; 10] };
+        let of = |symptom, buffer, detail: &str, testbeds: &[usize]| {
+            let culprit = Culprit::Compiler("gcc".to_string());
+            let testbeds = testbeds.to_vec();
+            let verdict = Verdict { testbeds, buffer, ..Verdict::new(culprit, symptom, detail.to_string()) };
+            origin(&program, &verdict, &on)
         };
-        let of = |symptom, detail: &str, testbeds: &[usize]| {
-            origin(&program, &verdict(symptom, detail, testbeds), 10)
-        };
-        let first = of(Kind::WrongOutput, "buffer 3 element 0", &[12, 11]);
-        assert_eq!(first, of(Kind::WrongOutput, "buffer 3 element 7", &[13]));
-        assert_ne!(first, of(Kind::WrongOutput, "buffer 4 element 0", &[12, 11]));
-        assert_ne!(first, of(Kind::WrongOutput, "buffer 3 element 0", &[12, 21]));
-        let crash = |at: &str| of(Kind::BuildCrash, &format!("internal compiler error: in f, at {at}"), &[1]);
+        let wrong = |buffer, testbeds| of(Kind::WrongOutput, Some(buffer), "", testbeds);
+        let first = wrong(3, &[12, 11]);
+        assert_eq!(first, wrong(3, &[13]));
+        assert_ne!(first, wrong(4, &[12, 11]));
+        assert_ne!(first, wrong(3, &[12, 21]));
+        let crash =
+            |at: &str| of(Kind::BuildCrash, None, &format!("internal compiler error: in f, at {at}"), &[1]);
         assert_ne!(crash("x.cc:1"), crash("y.cc:2"));
     }
 

@@ -3,7 +3,8 @@
 
 use super::search::{Reduced, reduce_by};
 use super::simplify::{STEPS, Step, focus};
-use crate::programs::judge::batch::{self, Case};
+use crate::programs::judge::batch;
+use crate::programs::judge::case::Case;
 use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::judge::vote::{Culprit, Verdict};
 use crate::programs::testbed::blame::accused;
@@ -33,8 +34,7 @@ pub struct Target {
 
 /// How simple a testbed is to explain: the lower the better.
 fn rank(testbeds: &Testbeds, number: usize) -> (usize, bool, bool, u32) {
-    let (build, run) =
-        (&testbeds.builds[number / testbeds.runs.len()], &testbeds.runs[number % testbeds.runs.len()]);
+    let (build, run) = (testbeds.build_of(number), testbeds.run_of(number));
     let plain = run.setup.agnostic == crate::programs::testbed::emulator::Agnosticism::Undisturbed;
     let level = build
         .flags
@@ -48,8 +48,7 @@ impl Target {
     /// The simplest testbed that shows the fault.
     pub fn of_verdict(testbeds: &Testbeds, verdict: &Verdict, limits: &Limits) -> Option<Target> {
         let number = *verdict.testbeds.iter().min_by_key(|&&t| rank(testbeds, t))?;
-        let (b, r) = (number / testbeds.runs.len(), number % testbeds.runs.len());
-        let run = testbeds.runs[r].clone();
+        let run = testbeds.run_of(number).clone();
         let against = match verdict.culprit {
             Culprit::Emulator(_) => {
                 testbeds.runs.iter().find(|o| o.setup == run.setup && o.emulator != run.emulator).cloned()
@@ -58,7 +57,7 @@ impl Target {
         };
         let site = site_of(verdict);
         Some(Target {
-            build: testbeds.builds[b].clone(),
+            build: testbeds.build_of(number).clone(),
             run,
             against,
             symptom: verdict.symptom,

@@ -48,13 +48,6 @@ fn says_where(symptom: Kind, site: &str) -> bool {
     symptom.is_build() || site.starts_with("norm:")
 }
 
-/// The buffer that a verdict of wrong output is about, by its number in the program.
-pub fn wrong_buffer(verdict: &Verdict) -> Option<usize> {
-    // As [`Outcome::detail`] says it.
-    let rest = verdict.detail.strip_prefix("buffer ").filter(|_| verdict.symptom == Kind::WrongOutput)?;
-    rest.split_whitespace().next()?.parse().ok()
-}
-
 /// What makes the value that is stored in a buffer: a first guess at what goes wrong there.
 pub fn maker(program: &Program, buffer: usize) -> Option<&'static str> {
     let to = |args: &[Arg]| args.iter().any(|a| matches!(a, Arg::Addr(b, _) if *b == buffer));
@@ -94,7 +87,6 @@ pub fn operations(program: &Program) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::judge::outcome::Outcome;
 
     const PROGRAM: &str = "rvv-ir 1
 data in0: u32[4] = zero
@@ -115,17 +107,6 @@ main {
     #[test]
     fn the_value_in_the_wrong_buffer_is_suspected() {
         let program: Program = PROGRAM.parse().unwrap();
-        let verdict = |symptom, detail: &str| Verdict {
-            culprit: Culprit::Oracle,
-            symptom,
-            testbeds: Vec::new(),
-            axes: Vec::new(),
-            detail: detail.to_string(),
-        };
-        let wrong = rvv_ir::Mismatch { buffer: 2, element: 1 };
-        let said = Outcome::WrongOutput(wrong).detail();
-        assert_eq!(wrong_buffer(&verdict(Kind::WrongOutput, &said)), Some(2));
-        assert_eq!(wrong_buffer(&verdict(Kind::BuildCrash, &said)), None);
         assert_eq!(maker(&program, 1), Some("add"));
         assert_eq!(maker(&program, 2), Some("load_ff"));
         assert_eq!(maker(&program, 0), None);

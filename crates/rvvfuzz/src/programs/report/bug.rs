@@ -1,6 +1,7 @@
 //! A bug report that a maintainer can act on, in Markdown.
 
-use crate::programs::judge::batch::{self, Case};
+use crate::programs::judge::batch;
+use crate::programs::judge::case::Case;
 use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::reduce::bisect::Guilty;
 use crate::programs::reduce::target::{Target, outcomes};

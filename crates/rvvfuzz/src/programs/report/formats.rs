@@ -4,6 +4,7 @@ use super::html::escape;
 use super::{Report, Testbed};
 use crate::programs::judge::outcome::Kind;
 use crate::programs::store::query::Bug;
+use crate::programs::testbed::TestbedId;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -55,9 +56,9 @@ pub fn junit(report: &Report) -> String {
 
 fn suite(out: &mut String, report: &Report, number: usize, testbed: &Testbed) {
     let (build, run) = testbed.name.split_once(" on ").unwrap_or((&testbed.name, ""));
-    let place = number.checked_rem(report.runs.len()).zip(number.checked_div(report.runs.len()));
-    let time = place
-        .and_then(|(r, b)| report.times.iter().find(|t| t.0 == b && t.1 == Some(r)))
+    let id = TestbedId::from_number(number, report.runs.len());
+    let time = id
+        .and_then(|id| report.times.iter().find(|t| t.0 == id.build && t.1 == Some(id.run)))
         .map_or(0.0, |t| t.2);
     // They are in the order of the testbeds.
     let from = report.failures.partition_point(|f| f.testbed < number);

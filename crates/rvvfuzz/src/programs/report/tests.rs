@@ -21,6 +21,7 @@ fn report() -> Report {
             symptom: Kind::RuntimeCrash,
             testbeds: vec![0, 5],
             axes: vec!["level", "VLEN"],
+            buffer: None,
             detail: NASTY.into(),
         }],
     };
@@ -115,6 +116,7 @@ fn junit_fails_where_a_program_failed() {
         symptom: Kind::WrongOutput,
         testbeds: testbeds.to_vec(),
         axes: Vec::new(),
+        buffer: Some(1),
         detail: "buffer 1 element 3".into(),
     };
     let program = |number, outcomes: [Option<Outcome>; 4], verdicts| ProgramRecord {

@@ -1,7 +1,7 @@
 //! What a store says to those who ask: verdicts, coverage, outcomes, times.
 
 use super::{Store, StoreError};
-use crate::programs::judge::outcome::Kind;
+use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::judge::vote::{Culprit, Verdict};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -113,9 +113,12 @@ impl StoredVerdict {
             _ => return None,
         };
         let axis = |name: &str| AXES.iter().find(|a| **a == name).copied();
+        let symptom = Kind::from_name(&self.symptom)?;
+        let buffer = (symptom == Kind::WrongOutput).then(|| Outcome::buffer_in(&self.detail)).flatten();
         Some(Verdict {
             culprit,
-            symptom: Kind::from_name(&self.symptom)?,
+            symptom,
+            buffer,
             testbeds: self.testbeds.clone(),
             axes: self.axes.split(", ").filter_map(axis).collect(),
             detail: self.detail.clone(),

@@ -6,6 +6,7 @@ pub(in crate::programs) fn batch(first: u64) -> BatchRecord {
         symptom: Kind::BuildCrash,
         testbeds: vec![1, 2],
         axes: vec!["level"],
+        buffer: None,
         detail: "in f, at x.cc:1".into(),
     };
     let ice = Outcome::BuildCrash("ä".repeat(5000));

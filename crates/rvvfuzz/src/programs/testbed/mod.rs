@@ -8,6 +8,7 @@ pub mod file;
 use self::compiler::{Compiler, Family};
 use self::emulator::{Emulator, Setup};
 use rvv_oracle::VlChoice;
+use std::ops::Range;
 
 /// A compiler with its flags.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,32 @@ impl Run {
         let half = if self.setup.vl == VlChoice::Half { " half-vl" } else { "" };
         format!("{} VLEN {} {}{half}", self.emulator.name(), self.setup.vlen, self.setup.agnostic.name())
     }
+}
+
+/// A testbed, by the places of its build and its run among [`Testbeds`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TestbedId {
+    /// The build.
+    pub build: usize,
+    /// The run.
+    pub run: usize,
+}
+
+impl TestbedId {
+    /// From its number, as tables of outcomes, verdicts and the store have it: builds one after the other, each on
+    /// every run. `None` if there are no runs.
+    pub fn from_number(number: usize, runs: usize) -> Option<TestbedId> {
+        Some(TestbedId { build: number.checked_div(runs)?, run: number.checked_rem(runs)? })
+    }
+}
+
+/// Half a testbed: what is left out when it does not work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Component {
+    /// A build, by its place.
+    Build(usize),
+    /// A run, by its place.
+    Run(usize),
 }
 
 /// All testbeds: every build on every run.
@@ -92,15 +119,45 @@ impl Testbeds {
         self.len() == 0
     }
 
-    /// The number of the testbed of this build and run.
-    pub fn number(&self, build: usize, run: usize) -> usize {
-        build * self.runs.len() + run
+    /// The number of a testbed, see [`TestbedId::from_number`].
+    pub fn number(&self, id: TestbedId) -> usize {
+        id.build * self.runs.len() + id.run
+    }
+
+    /// The testbed of this number.
+    ///
+    /// # Panics
+    /// If there are no runs: then no testbed has a number.
+    pub fn id(&self, number: usize) -> TestbedId {
+        TestbedId::from_number(number, self.runs.len()).expect("a testbed has a run")
+    }
+
+    /// The numbers of the testbeds with this build.
+    pub fn of_build(&self, build: usize) -> Range<usize> {
+        self.number(TestbedId { build, run: 0 })..self.number(TestbedId { build: build + 1, run: 0 })
+    }
+
+    /// The build of the testbed of this number.
+    pub fn build_of(&self, number: usize) -> &Build {
+        &self.builds[self.id(number).build]
+    }
+
+    /// The run of the testbed of this number.
+    pub fn run_of(&self, number: usize) -> &Run {
+        &self.runs[self.id(number).run]
+    }
+
+    /// `clang-22 -O2` or `rvvsim VLEN 128 ones`.
+    pub fn component_name(&self, component: Component) -> String {
+        match component {
+            Component::Build(b) => self.builds[b].name(),
+            Component::Run(r) => self.runs[r].name(),
+        }
     }
 
     /// `clang-22 -O2 on rvvsim VLEN 128 ones`.
     pub fn name(&self, number: usize) -> String {
-        let (build, run) = (number / self.runs.len(), number % self.runs.len());
-        format!("{} on {}", self.builds[build].name(), self.runs[run].name())
+        format!("{} on {}", self.build_of(number).name(), self.run_of(number).name())
     }
 
     /// The distinct (VLEN, vl choice) pairs a program's expectation is needed for.

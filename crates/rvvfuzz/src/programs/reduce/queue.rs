@@ -1,0 +1,144 @@
+//! Verdicts that wait to be reduced, and in which order.
+
+use super::triage::{Signature, maker};
+use crate::programs::campaign::Campaign;
+use crate::programs::judge::case::Case;
+use crate::programs::judge::outcome::Kind;
+use crate::programs::judge::vote::{Culprit, Verdict};
+use crate::programs::store::Reduction;
+use crate::programs::testbed::Testbeds;
+use std::collections::{BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Receiver;
+
+/// Reduces the program of a verdict and writes its report.
+pub trait Reduce: Sync {
+    /// Reduces; `None` if it could not, and then it is asked again when the campaign is resumed. `stop` says that the
+    /// user wants an end soon.
+    fn reduce(
+        &self,
+        case: &Case,
+        verdict: &Verdict,
+        testbeds: &Testbeds,
+        stop: &AtomicBool,
+    ) -> Option<Reduction>;
+}
+
+/// A verdict that waits to be reduced.
+pub struct Job {
+    /// Its number in the store.
+    pub id: i64,
+    /// The number of its program.
+    pub number: u64,
+    /// The program.
+    pub ir: String,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// Whose fault, what is seen, and what can be guessed of its cause before it is small.
+type Suspicion = (Culprit, Kind, String);
+
+fn suspicion(campaign: &Campaign, job: &Job) -> Suspicion {
+    let verdict = &job.verdict;
+    let cause = match Signature::early(verdict) {
+        Some(signature) => signature.key,
+        None => {
+            let levels = verdict.testbeds.iter().map(|&t| campaign.testbeds.build_of(t).flags.join(" "));
+            let levels: BTreeSet<String> = levels.collect();
+            let program = job.ir.parse::<rvv_ir::Program>();
+            let maker = verdict.buffer.and_then(|b| maker(program.as_ref().ok()?, b));
+            format!("{levels:?} {}", maker.unwrap_or_default())
+        }
+    };
+    (verdict.culprit.clone(), verdict.symptom, cause)
+}
+
+/// Reduces what comes, until nobody can send any more or `done` says that nobody listens: of each kind of fault, the
+/// first comes before another's second. What comes while `idle` holds is not reduced.
+pub fn reduce_each(
+    campaign: &Campaign,
+    reducer: &dyn Reduce,
+    jobs: &Receiver<Job>,
+    stop: &AtomicBool,
+    idle: &dyn Fn() -> bool,
+    done: &dyn Fn(i64, Option<Reduction>) -> bool,
+) {
+    let mut waiting: Vec<(Job, Suspicion)> = Vec::new();
+    let mut reduced: HashMap<Suspicion, usize> = HashMap::new();
+    let suspected = |job: Job| {
+        let suspicion = suspicion(campaign, &job);
+        (job, suspicion)
+    };
+    loop {
+        if waiting.is_empty() {
+            match jobs.recv() {
+                Ok(job) => waiting.push(suspected(job)),
+                Err(_) => return,
+            }
+        }
+        waiting.extend(jobs.try_iter().map(suspected));
+        // Crashes say at once where they are, and are soon small.
+        let first = |i: &usize| {
+            let (job, suspicion) = &waiting[*i];
+            (reduced.get(suspicion).copied().unwrap_or(0), job.verdict.symptom == Kind::WrongOutput, *i)
+        };
+        let Some(next) = (0..waiting.len()).min_by_key(first) else { continue };
+        let (job, suspicion) = waiting.remove(next);
+        *reduced.entry(suspicion).or_default() += 1;
+        let reduction = if idle() {
+            None
+        } else {
+            let attempt = AssertUnwindSafe(|| {
+                let program = job.ir.parse().ok()?;
+                let case = campaign.case(job.number, program).ok()?;
+                reducer.reduce(&case, &job.verdict, &campaign.testbeds, stop)
+            });
+            catch_unwind(attempt).unwrap_or(None)
+        };
+        if !done(job.id, reduction) {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::settings::Settings;
+    use std::cell::RefCell;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::mpsc::channel;
+
+    struct Count(AtomicU64);
+
+    impl Reduce for Count {
+        fn reduce(&self, _: &Case, _: &Verdict, _: &Testbeds, _: &AtomicBool) -> Option<Reduction> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Some(Reduction::default())
+        }
+    }
+
+    #[test]
+    fn when_the_time_is_up_what_waits_is_left_for_another_time() {
+        let campaign = Campaign::new(&Settings::default()).unwrap();
+        let ir = campaign.program(0).unwrap().program.to_string();
+        let (to_reducer, jobs) = channel();
+        for id in 0..5 {
+            let verdict = Verdict::new(Culprit::Generator, Kind::WrongOutput, String::new());
+            let verdict = Verdict { testbeds: vec![0], ..verdict };
+            to_reducer.send(Job { id, number: 0, ir: ir.clone(), verdict }).unwrap();
+        }
+        drop(to_reducer);
+        let reducer = Count(AtomicU64::new(0));
+        let is_late = || reducer.0.load(Ordering::Relaxed) >= 2;
+        let found = RefCell::new(Vec::new());
+        let done = |_, reduction: Option<Reduction>| {
+            found.borrow_mut().push(reduction.is_some());
+            true
+        };
+        reduce_each(&campaign, &reducer, &jobs, &AtomicBool::new(false), &is_late, &done);
+        assert_eq!(*found.borrow(), [true, true, false, false, false]);
+    }
+}
