@@ -2,7 +2,7 @@
 
 use crate::{CODE, DATA, Program, looped_with};
 use rvv_asm::asm::Asm;
-use rvv_isa::{Inst, Lmul, Op, Sew, Vtype, csr};
+use rvv_isa::{Inst, Lmul, Op, Sew, Vtype, csr, random};
 use rvvsim::elf::Image;
 use rvvsim::{Config, Machine, Outcome};
 use std::time::Duration;
@@ -221,14 +221,6 @@ fn crypto() -> Vec<Family> {
     ]
 }
 
-/// SplitMix64.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
-}
-
 impl Family {
     fn vtype(&self) -> Vtype {
         Vtype::new(self.sew, self.lmul, true, true)
@@ -251,7 +243,7 @@ impl Family {
         };
         let mut bytes = Vec::new();
         while bytes.len() < DATA_SIZE as usize {
-            let bits = random(&mut state);
+            let bits = random::next(&mut state);
             let element = if self.float { bits & fraction | one } else { bits };
             bytes.extend_from_slice(&element.to_le_bytes()[..self.sew.bytes() as usize]);
         }

@@ -38,18 +38,14 @@ pub enum Distribution {
     },
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014): each file's numbers must be the same for ever, on any machine.
+/// [SplitMix64](rvv_isa::random): each file's numbers must be the same for ever, on any machine.
 #[derive(Clone, Debug)]
 pub struct SplitMix(pub u64);
 
 impl SplitMix {
     /// The next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        rvv_isa::random::next(&mut self.0)
     }
 
     /// A number less than `n`; 0 if `n` is.

@@ -22,6 +22,7 @@ mod isa;
 mod op;
 mod operand;
 mod pseudo;
+pub mod random;
 mod reg;
 mod shape;
 mod vtype;

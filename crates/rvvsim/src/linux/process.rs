@@ -50,13 +50,8 @@ impl Random {
         Random { state: seed.unwrap_or(0x7276_7673_696d), seeded: seed.is_some() }
     }
 
-    /// SplitMix64.
     fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        rvv_isa::random::next(&mut self.state)
     }
 
     /// The bytes of `AT_RANDOM`: known from the seed even when there is none, so that runs can be compared.

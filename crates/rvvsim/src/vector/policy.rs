@@ -72,13 +72,7 @@ impl Coins {
     }
 }
 
-/// A good hash of 64 bits (SplitMix64's).
-#[must_use]
-pub fn mix(mut z: u64) -> u64 {
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
-}
+pub use rvv_isa::random::mix;
 
 impl VectorState {
     /// Treats the inactive elements `from..to` of the group at `at`, of `size` bytes each, under `policy`.
