@@ -24,4 +24,4 @@ pub mod program;
 pub mod rules;
 pub mod vmatrix;
 
-pub use rvv_peer as peer;
+pub use rvv_tools as peer;

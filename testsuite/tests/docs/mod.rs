@@ -11,7 +11,7 @@ mod links;
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Inst, Op, csr};
-use rvv_peer::Ended;
+use rvv_tools::Ended;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -172,7 +172,7 @@ fn check(block: &Block, path: &OsString, number: usize) -> Result<(), String> {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("RVV")) {
             shell.env_remove(name);
         }
-        let run = rvv_peer::run_group(&mut shell, LIMIT, 1 << 20).map_err(|e| e.to_string())?;
+        let run = rvv_tools::run_group(&mut shell, LIMIT, 1 << 20).map_err(|e| e.to_string())?;
         if run.ended == Ended::TimedOut {
             return Err(format!("{}: $ {}\ntook more than {LIMIT:?}", block.place, step.command));
         }

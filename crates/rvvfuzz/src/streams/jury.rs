@@ -60,7 +60,7 @@ pub fn judge(
     let peer = &Peer { limit: peer.limit.min(ALONE), ..peer.clone() };
     match peer.ask(n, &[stream], folder) {
         Ok(there) => Ok(verdict(stream.vlen, &here[0], &there[0], &ran, peer)),
-        Err(AskError::Peer(rvv_peer::PeerError::Failed { why, .. })) => Ok(Verdict::Died(why)),
+        Err(AskError::Peer(rvv_tools::PeerError::Failed { why, .. })) => Ok(Verdict::Died(why)),
         Err(other) => Err(other.into()),
     }
 }
@@ -92,7 +92,7 @@ pub fn judge_pack(
                 None => Verdict::Incomparable,
             })
             .collect()),
-        Err(AskError::Peer(rvv_peer::PeerError::Failed { .. })) => {
+        Err(AskError::Peer(rvv_tools::PeerError::Failed { .. })) => {
             let alone = |(n, stream): (usize, &&Stream)| match judge(lab, peer, stream, n, folder) {
                 // It cannot be compared in this dress.
                 Err(JuryError::Violation(_)) => Ok(Verdict::Agrees),

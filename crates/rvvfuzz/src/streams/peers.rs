@@ -9,7 +9,7 @@ use super::layout::{DUMPS, RAM, RUNTIME};
 use super::runtime::{Dress, elf_from};
 use super::stream::{CodeError, Step, Stream};
 use rvv_isa::{Ext, Inst, Isa, Op, csr};
-use rvv_peer::{Ended, PeerError, qemu_cpu, run_keeping, signature, spike_isa};
+use rvv_tools::{Ended, PeerError, qemu_cpu, run_keeping, signature, spike_isa};
 use rvvsim::config::{Agnostic, EngineChoice};
 use rvvsim::elf::Image;
 use rvvsim::linux::{Output, ProcessOptions};

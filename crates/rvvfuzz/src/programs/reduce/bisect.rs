@@ -7,7 +7,7 @@ use crate::programs::testbed::Build;
 use crate::programs::testbed::compiler::Family;
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit};
-use rvv_peer::run_keeping;
+use rvv_tools::run_keeping;
 use std::process::Command;
 use std::time::{Duration, Instant};
 

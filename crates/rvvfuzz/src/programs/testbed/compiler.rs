@@ -4,7 +4,7 @@ use super::blame::is_assemblers;
 use rvv_intrinsics::Extension;
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit};
-use rvv_peer::{Ended, run_group, run_keeping};
+use rvv_tools::{Ended, run_group, run_keeping};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -3,7 +3,7 @@
 use super::compiler::on_path;
 use rvv_isa::DisasmOptions;
 use rvv_oracle::VlChoice;
-use rvv_peer::{Ended, run_group, run_keeping};
+use rvv_tools::{Ended, run_group, run_keeping};
 use rvvsim::config::{Agnostic, VlChoice as SimVlChoice};
 use rvvsim::elf::Image;
 use rvvsim::linux::{Output, ProcessOptions};
