@@ -1,4 +1,7 @@
-//! Runs other emulators, Spike and QEMU, as processes with a time limit.
+//! Finds, probes and runs compilers and emulators, as processes with a time limit; and [`junit`], which says to CI
+//! systems what came of it.
+
+pub mod junit;
 
 use rvv_isa::{Ext, Isa};
 use std::io::Read;

@@ -1,53 +1,27 @@
-//! JUnit's XML, which CI systems read.
+//! The report of a run for CI systems.
 
 use super::{Line, Verdict};
-use std::fmt::Write;
+use crate::peer::junit::{self, Case, Suite};
 
 /// The report of a run.
 #[must_use]
 pub fn to_junit(name: &str, lines: &[Line]) -> String {
-    let failures = lines.iter().filter(|l| l.verdict != Verdict::Pass).count();
-    let time: f64 = lines.iter().map(|l| l.time.as_secs_f64()).sum();
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _ = writeln!(
-        out,
-        "<testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" time=\"{time:.3}\">",
-        escape(name),
-        lines.len()
-    );
-    for line in lines {
-        let (case, time) = (escape(&line.name), line.time.as_secs_f64());
-        let _ = write!(out, "  <testcase classname=\"{}\" name=\"{case}\" time=\"{time:.3}\"", escape(name));
-        if line.verdict == Verdict::Pass {
-            out.push_str("/>\n");
-            continue;
-        }
-        let kind = if line.verdict == Verdict::Fail { "failure" } else { "disagreement" };
-        let reason = escape(&line.reason());
-        let _ = writeln!(
-            out,
-            ">\n    <failure type=\"{kind}\" message=\"{kind}\">{reason}</failure>\n  </testcase>"
-        );
-    }
-    out.push_str("</testsuite>\n");
-    out
-}
-
-/// Text as XML has it; what XML cannot have at all becomes U+FFFD.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(c),
-            c if c < ' ' || c == '\u{fffe}' || c == '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
+    let case = |line: &Line| {
+        let failed = |kind: &str| junit::Verdict::Failed {
+            kind: kind.to_owned(),
+            message: kind.to_owned(),
+            text: line.reason(),
+        };
+        let result = match line.verdict {
+            Verdict::Pass => junit::Verdict::Passed,
+            Verdict::Fail => failed("failure"),
+            _ => failed("disagreement"),
+        };
+        Case { class: name.to_owned(), name: line.name.clone(), seconds: line.time.as_secs_f64(), result }
+    };
+    let cases: Vec<Case> = lines.iter().map(case).collect();
+    let seconds = cases.iter().map(|c| c.seconds).sum();
+    junit::to_xml(name, seconds, &[Suite { name: name.to_owned(), seconds, cases }])
 }
 
 #[cfg(test)]

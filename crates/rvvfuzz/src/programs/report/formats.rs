@@ -1,12 +1,11 @@
 //! The campaign for programs: JSON, JUnit, SARIF.
 
-use super::html::escape;
 use super::{Report, Testbed};
 use crate::programs::judge::outcome::Kind;
 use crate::programs::store::query::Bug;
 use crate::programs::testbed::TestbedId;
+use rvv_tools::junit::{Case, Suite, Verdict, to_xml};
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Everything.
 pub fn json(report: &Report) -> String {
@@ -16,99 +15,56 @@ pub fn json(report: &Report) -> String {
 
 /// A suite for each testbed, with a test case for each program that fails on it, one for all that pass, or a
 /// skipped one if none was judged; and a suite for what no testbed has.
-///
-/// It is written by hand: a crate for it would not make this shorter.
 pub fn junit(report: &Report) -> String {
-    let mut suites = String::new();
-    for (number, testbed) in report.testbeds.iter().enumerate() {
-        suite(&mut suites, report, number, testbed);
-    }
-    let mut rest = Vec::new();
+    let mut suites: Vec<Suite> =
+        report.testbeds.iter().enumerate().map(|(n, t)| suite(report, n, t)).collect();
+    let mut ours = Suite { name: "rvvfuzz".to_string(), ..Suite::default() };
     for bug in report.bugs.iter().filter(|b| b.shown.testbeds.is_empty()) {
         let v = &bug.shown;
-        let name = format!("program {}", v.program);
-        rest.push(case(
-            "rvvfuzz",
-            &name,
-            0.0,
-            &failure(&v.symptom, &format!("{}: {}", bug.signature, v.headline())),
-        ));
+        let message = format!("{}: {}", bug.signature, v.headline());
+        ours.cases.push(case("rvvfuzz", format!("program {}", v.program), failed(&v.symptom, message)));
     }
-    let ours = rest.len();
-    if rest.is_empty() {
-        rest.push(case("rvvfuzz", "programs and what they must print", 0.0, ""));
+    if ours.cases.is_empty() {
+        ours.cases.push(case("rvvfuzz", "programs and what they must print".to_string(), Verdict::Passed));
     }
-    let failures = report.failures.len() + ours;
-    let _ = writeln!(
-        suites,
-        " <testsuite name=\"rvvfuzz\" tests=\"{}\" failures=\"{ours}\" errors=\"0\" skipped=\"0\" time=\"0\">\n{} </testsuite>",
-        rest.len(),
-        rest.concat()
-    );
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rvvfuzz, seed {}\" tests=\"{}\" \
-         failures=\"{failures}\" errors=\"0\" time=\"{:.3}\">\n{suites}</testsuites>\n",
-        report.settings.seed,
-        suites.matches("<testcase").count(),
-        report.seconds
-    )
+    suites.push(ours);
+    to_xml(&format!("rvvfuzz, seed {}", report.settings.seed), report.seconds, &suites)
 }
 
-fn suite(out: &mut String, report: &Report, number: usize, testbed: &Testbed) {
+fn suite(report: &Report, number: usize, testbed: &Testbed) -> Suite {
     let (build, run) = testbed.name.split_once(" on ").unwrap_or((&testbed.name, ""));
     let id = TestbedId::from_number(number, report.runs.len());
-    let time = id
+    let seconds = id
         .and_then(|id| report.times.iter().find(|t| t.0 == id.build && t.1 == Some(id.run)))
         .map_or(0.0, |t| t.2);
     // They are in the order of the testbeds.
     let from = report.failures.partition_point(|f| f.testbed < number);
     let to = report.failures.partition_point(|f| f.testbed <= number);
-    let mut cases: Vec<String> = Vec::new();
+    let mut cases: Vec<Case> = Vec::new();
     for f in &report.failures[from..to] {
         let bug = f.bug.and_then(|b| report.bugs.get(b)).map(|b| format!(" ({})", b.signature));
         let message = format!("{}{}", f.headline, bug.unwrap_or_default());
-        cases.push(case(
-            &testbed.name,
-            &format!("program {}", f.program),
-            0.0,
-            &failure(f.symptom, &message),
-        ));
+        cases.push(case(&testbed.name, format!("program {}", f.program), failed(f.symptom, message)));
     }
-    let failed = cases.len();
-    let mut skipped = 0;
-    match testbed.count(Kind::Pass) {
-        0 if failed == 0 => {
-            skipped = 1;
+    let rest = match testbed.count(Kind::Pass) {
+        0 if cases.is_empty() => {
             let why = report.broken.iter().find(|(name, _)| name == build || name == run);
             let why = why.map_or("no program was judged on it", |(_, why)| why.as_str());
-            let why = format!("   <skipped message=\"{}\"/>\n", attribute(why));
-            cases.push(case(&testbed.name, "programs", time, &why));
+            Some(case(&testbed.name, "programs".to_string(), Verdict::Skipped(why.to_string())))
         }
-        0 => {}
-        n => cases.push(case(&testbed.name, &format!("{n} programs that pass"), time, "")),
-    }
-    let _ = writeln!(
-        out,
-        " <testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"{skipped}\" time=\"{time:.3}\">\n{} \
-         </testsuite>",
-        escape(&testbed.name),
-        cases.len(),
-        cases.concat()
-    );
+        0 => None,
+        n => Some(case(&testbed.name, format!("{n} programs that pass"), Verdict::Passed)),
+    };
+    cases.extend(rest.map(|rest| Case { seconds, ..rest }));
+    Suite { name: testbed.name.clone(), seconds, cases }
 }
 
-fn case(class: &str, name: &str, time: f64, inside: &str) -> String {
-    let (class, name) = (escape(class), escape(name));
-    format!("  <testcase classname=\"{class}\" name=\"{name}\" time=\"{time:.3}\">\n{inside}  </testcase>\n")
+fn case(class: &str, name: String, result: Verdict) -> Case {
+    Case { class: class.to_string(), name, seconds: 0.0, result }
 }
 
-fn failure(symptom: &str, message: &str) -> String {
-    format!("   <failure type=\"{}\" message=\"{}\"/>\n", escape(symptom), attribute(message))
-}
-
-/// A text in one line, no longer than 300 characters.
-fn attribute(text: &str) -> String {
-    escape(&text.chars().take(300).collect::<String>()).replace('\n', " ")
+fn failed(symptom: &str, message: String) -> Verdict {
+    Verdict::Failed { kind: symptom.to_string(), message, text: String::new() }
 }
 
 /// The files of the bugs' programs: name and text. Those that are reduced are there in C, too.

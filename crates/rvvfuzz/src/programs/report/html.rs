@@ -5,6 +5,7 @@ use super::plot::{Plot, bar, thin};
 use super::{Report, Testbed};
 use crate::programs::judge::outcome::Kind;
 use crate::programs::store::query::Bug;
+use rvv_tools::junit::escape;
 use std::fmt::Write;
 
 const STYLE: &str = "
@@ -25,25 +26,6 @@ pre{background:var(--soft);padding:1em;overflow-x:auto;font-size:13px;line-heigh
 details{margin:.6em 0;border:1px solid var(--grid);border-radius:6px;padding:.4em 1em}summary{cursor:pointer}
 .numbers{display:flex;flex-wrap:wrap;gap:1em 2.5em;padding:0;list-style:none}.numbers b{display:block;font-size:1.5em}
 ";
-
-/// A text as HTML and XML want it.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            // Control characters, of which compilers' colours are made, have no place in XML.
-            c if c < ' ' && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 /// The page of a campaign.
 pub fn page(report: &Report) -> String {

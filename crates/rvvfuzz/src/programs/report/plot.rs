@@ -62,7 +62,7 @@ impl Plot<'_> {
         let y = |v: f64| HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * (v / top).clamp(0.0, 1.0);
         let mut out = format!(
             "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
-            super::html::escape(self.title)
+            rvv_tools::junit::escape(self.title)
         );
         for n in 0..=4 {
             let value = top * f64::from(n) / 4.0;
@@ -87,7 +87,12 @@ impl Plot<'_> {
                 super::live::duration(time)
             );
         }
-        let _ = write!(out, "<text x=\"4\" y=\"{}\">{}</text>", HEIGHT - 4.0, super::html::escape(self.unit));
+        let _ = write!(
+            out,
+            "<text x=\"4\" y=\"{}\">{}</text>",
+            HEIGHT - 4.0,
+            rvv_tools::junit::escape(self.unit)
+        );
         let mut path = String::new();
         let mut last: Option<f64> = None;
         for &(t, v) in self.points {
