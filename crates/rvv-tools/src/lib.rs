@@ -1,6 +1,8 @@
 //! Finds, probes and runs compilers and emulators, as processes with a time limit; and [`junit`], which says to CI
 //! systems what came of it.
 
+pub mod emulators;
+pub mod find;
 pub mod junit;
 
 use rvv_isa::{Ext, Isa};
@@ -101,7 +103,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Run, PeerError> {
 /// # Errors
 /// When it does not start.
 pub fn run_keeping(command: &mut Command, limit: Duration, most: u64) -> Result<Run, PeerError> {
-    run_child(command, limit, most, false)
+    run_child(command, limit, most, Kill::Child)
 }
 
 /// As [`run_keeping`], in a process group of its own: ctrl-C is not for it, and when its time is up, what it started goes
@@ -111,10 +113,19 @@ pub fn run_keeping(command: &mut Command, limit: Duration, most: u64) -> Result<
 /// When it does not start.
 pub fn run_group(command: &mut Command, limit: Duration, most: u64) -> Result<Run, PeerError> {
     command.process_group(0);
-    run_child(command, limit, most, true)
+    run_child(command, limit, most, Kill::Group)
 }
 
-fn run_child(command: &mut Command, limit: Duration, most: u64, group: bool) -> Result<Run, PeerError> {
+/// What goes when the time is up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kill {
+    /// The child.
+    Child,
+    /// All of its process group.
+    Group,
+}
+
+fn run_child(command: &mut Command, limit: Duration, most: u64, kill: Kill) -> Result<Run, PeerError> {
     let program = PathBuf::from(command.get_program());
     let failed = |source| PeerError::Start { program: program.clone(), source };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -128,7 +139,7 @@ fn run_child(command: &mut Command, limit: Duration, most: u64, group: bool) -> 
         },
         None => {
             // It may have ended by itself just now; then there is nothing to kill.
-            if let (true, Some(pid)) = (group, rustix::process::Pid::from_raw(child.id() as i32)) {
+            if let (Kill::Group, Some(pid)) = (kill, rustix::process::Pid::from_raw(child.id() as i32)) {
                 let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
             }
             let _ = child.kill();

@@ -1,6 +1,7 @@
 //! The compilers that know RVV intrinsics, and how each is asked.
 
 use super::Kernel;
+use crate::peer::find::{linkers_of_clang, on_path, version_in};
 use crate::peer::{self, Ended, PeerError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -84,28 +85,23 @@ impl Compiler {
     /// # Errors
     /// When it is not there, or cannot build an RVV program without a libc.
     pub fn find(name: &str, build: &Path) -> Result<Self, CompilerError> {
-        let path = search(name).ok_or(CompilerError::NotFound)?;
+        let path = on_path(name).ok_or(CompilerError::NotFound)?;
         let asked = peer::run(Command::new(&path).arg("--version"), LIMIT)?;
         let text = String::from_utf8_lossy(&asked.stdout).into_owned();
         let family = if text.contains("clang") { Family::Clang } else { Family::Gcc };
-        let version = version_in(&text);
+        let version = version_in(&text).unwrap_or_else(|| "?".to_owned());
         let short = Path::new(name).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut compiler = Compiler { name: short, version, path, family, linker: None };
         compiler.try_linkers(build)?;
         Ok(compiler)
     }
 
-    /// clang finds its own lld under one of several names; another one's, or GNU ld, will do too.
+    /// Takes the first linker with which it makes an RVV program.
     fn try_linkers(&mut self, build: &Path) -> Result<(), CompilerError> {
-        let major = self.version.split('.').next().unwrap_or_default().to_owned();
+        let major = self.version.split('.').next().and_then(|m| m.parse().ok()).unwrap_or(0);
         let linkers = match self.family {
             Family::Gcc => vec![None],
-            Family::Clang => {
-                let mut some: Vec<_> = ["lld".to_owned(), format!("lld-{major}")].map(Some).into();
-                some.extend((19..=24).rev().map(|n| Some(format!("lld-{n}"))));
-                some.push(None);
-                some
-            }
+            Family::Clang => linkers_of_clang(major),
         };
         let probe = build.join(format!("probe-{}.c", self.name));
         let text = "#include <riscv_vector.h>\n#ifndef __riscv_v_intrinsic\n#error no RVV intrinsics\n#endif\n\
@@ -213,20 +209,6 @@ fn io(path: &Path) -> impl Fn(std::io::Error) -> CompilerError + '_ {
     move |source| CompilerError::Io { path: path.to_owned(), source }
 }
 
-fn search(name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Path::new(name).exists().then(|| PathBuf::from(name));
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|p| p.is_file())
-}
-
-/// The first word of a text that looks like 1.2.3.
-fn version_in(text: &str) -> String {
-    let looks = |w: &&str| w.contains('.') && w.chars().all(|c| c.is_ascii_digit() || c == '.');
-    text.split(|c: char| c.is_whitespace() || c == '(' || c == ')').find(looks).unwrap_or("?").to_owned()
-}
-
 fn first_error(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let line =
@@ -237,13 +219,6 @@ fn first_error(stderr: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_found_where_compilers_print_them() {
-        assert_eq!(version_in("Debian clang version 19.1.7 (3~deb12u1)\nTarget: x"), "19.1.7");
-        assert_eq!(version_in("riscv64-linux-gnu-gcc-16 (Debian 16.2.0-1) 16.2.0\n"), "16.2.0");
-        assert_eq!(version_in("something else"), "?");
-    }
 
     #[test]
     fn a_missing_compiler_is_said_to_be_missing() {

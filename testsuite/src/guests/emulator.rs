@@ -1,5 +1,6 @@
 //! Running a kernel: here, on QEMU, on another `rvvsim`, on Spike.
 
+use crate::peer::emulators::{QemuChoices, qemu_max};
 use crate::peer::{self, Ended, PeerError};
 use rvvsim::config::{Agnostic, VlChoice};
 use rvvsim::elf::Image;
@@ -170,15 +171,12 @@ impl Emulator {
                 command
             }
             Emulator::Qemu(path) => {
-                let ones = |a| if a == Agnostic::Ones { "true" } else { "false" };
-                let half = freedom.vl == VlChoice::Half;
-                let mut command = Command::new(path);
-                command.arg("-cpu").arg(format!(
-                    "max,vlen={vlen},elen=64,rvv_ta_all_1s={},rvv_ma_all_1s={},rvv_vl_half_avl={half}",
-                    ones(freedom.tail),
-                    ones(freedom.mask)
-                ));
-                command
+                let choices = QemuChoices {
+                    tail_ones: freedom.tail == Agnostic::Ones,
+                    mask_ones: freedom.mask == Agnostic::Ones,
+                    half_vl: freedom.vl == VlChoice::Half,
+                };
+                qemu_max(path, vlen, choices)
             }
             Emulator::Spike(path) => {
                 let mut command = Command::new(path);

@@ -413,17 +413,13 @@ impl Peers {
         }
         let limit = Duration::from_secs(self.limit);
         let ask = |path: &Option<PathBuf>, usual: &str, peer: fn(&Path) -> Peer| {
-            let found = path.clone().or_else(|| on_path(usual))?;
+            let found = path.clone().or_else(|| rvv_tools::find::on_path(usual))?;
             Some(Asked { peer: Peer { limit, ..peer(&found) }, named: path.is_some() })
         };
         let spike = ask(&self.spike, "spike", Peer::spike);
         let qemu = ask(&self.qemu, "qemu-riscv64", Peer::qemu);
         spike.into_iter().chain(qemu).collect()
     }
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(name)).find(|path| path.is_file())
 }
 
 fn share(text: &str) -> Result<f64, String> {

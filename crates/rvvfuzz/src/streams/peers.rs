@@ -9,6 +9,7 @@ use super::layout::{DUMPS, RAM, RUNTIME};
 use super::runtime::{Dress, elf_from};
 use super::stream::{CodeError, Step, Stream};
 use rvv_isa::{Ext, Inst, Isa, Op, csr};
+use rvv_tools::emulators::custom;
 use rvv_tools::{Ended, PeerError, qemu_cpu, run_keeping, signature, spike_isa};
 use rvvsim::config::{Agnostic, EngineChoice};
 use rvvsim::elf::Image;
@@ -158,11 +159,7 @@ impl Peer {
                 self.standard_output(command, words * streams.len())?
             }
             Kind::Command(words_of) => {
-                let place = |word: &String| {
-                    word.replace("{elf}", &path.to_string_lossy()).replace("{vlen}", &vlen.to_string())
-                };
-                let mut command = Command::new(place(&words_of[0]));
-                command.args(words_of[1..].iter().map(place));
+                let command = custom(words_of, &path, vlen);
                 self.standard_output(command, words * streams.len())?
             }
         };

@@ -4,7 +4,7 @@ use super::testbed_args::TestbedArgs;
 use super::{Done, exit};
 use crate::programs::judge::probe::drop_failing_runs;
 use crate::programs::settings::Settings;
-use crate::programs::testbed::compiler::{Family, on_path};
+use crate::programs::testbed::compiler::Family;
 use crate::programs::testbed::file::EXAMPLE;
 use clap::Args;
 use rvv_cli::outln;
@@ -77,7 +77,8 @@ impl Command {
                 "QEMU's qemu-riscv64: `tools/toolchains qemu`",
             ),
             (
-                on_path("spike").is_none() && settings.emulators.iter().all(|e| e.name != "spike"),
+                rvv_tools::find::on_path("spike").is_none()
+                    && settings.emulators.iter().all(|e| e.name != "spike"),
                 "Spike with pk, a board by ssh, or any other command: describe it in testbeds.toml (--testbeds FILE)",
             ),
         ] {

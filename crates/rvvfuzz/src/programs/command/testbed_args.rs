@@ -2,7 +2,7 @@
 
 use crate::programs::judge::probe::Named;
 use crate::programs::settings::{CompilerSettings, EmulatorSettings, Settings, setups};
-use crate::programs::testbed::compiler::{Compiler, on_path};
+use crate::programs::testbed::compiler::Compiler;
 use crate::programs::testbed::file::TestbedsFile;
 use clap::Args;
 use std::path::PathBuf;
@@ -97,7 +97,7 @@ impl TestbedArgs {
                 }
                 Err(why) => missing.push(format!("QEMU: {why}")),
             },
-            None if !self.builtin && on_path("qemu-riscv64").is_some() => {
+            None if !self.builtin && rvv_tools::find::on_path("qemu-riscv64").is_some() => {
                 match EmulatorSettings::qemu("qemu-riscv64") {
                     Ok(qemu) => settings.emulators.push(qemu),
                     Err(why) => note(format!("QEMU is left out: {why}")),

@@ -2,7 +2,7 @@
 //! two cuts stands what goes wrong.
 
 use super::edit::Edit;
-use super::simplify::PLAIN;
+use super::simplify::{Access, PLAIN};
 use super::tidy::{nodes, tidy, without_dead};
 use rvv_intrinsics::{Elem, Role, Sem, Type};
 use rvv_ir::data::{Distribution, Init};
@@ -44,7 +44,7 @@ fn values(program: &Program) -> Vec<Value> {
                     vl = call.args[at].clone();
                     own_vl = true;
                 }
-                let plain = PLAIN.get(&(false, call.intrinsic.ret));
+                let plain = PLAIN.get(&(Access::Load, call.intrinsic.ret));
                 call.dst.filter(|_| plain.is_none_or(|p| p.id != call.intrinsic.id))
             }
             Some(Stmt::Invoke { dst, .. }) => *dst,
@@ -52,7 +52,7 @@ fn values(program: &Program) -> Vec<Value> {
         };
         let Some(var) = dst else { continue };
         let ty = program.main.ty(var);
-        if PLAIN.contains_key(&(true, ty)) {
+        if PLAIN.contains_key(&(Access::Store, ty)) {
             found.push(Value { node, var, ty, vl: vl.clone(), own_vl });
         }
     }
@@ -74,8 +74,8 @@ fn buffer(program: &Program, ty: Type, kind: BufferKind, init: Init) -> Option<B
 }
 
 /// The plain store of a value at the start of a buffer, or the load of it.
-fn access(value: &Value, store: bool, buffer: usize) -> Option<Stmt> {
-    let intrinsic = PLAIN.get(&(store, value.ty))?;
+fn plain(value: &Value, access: Access, buffer: usize) -> Option<Stmt> {
+    let intrinsic = PLAIN.get(&(access, value.ty))?;
     let arg = |role: Role| match role {
         Role::Base => Some(Arg::Addr(buffer, Expr::Const(0))),
         Role::Data => Some(Arg::Var(value.var)),
@@ -83,7 +83,12 @@ fn access(value: &Value, store: bool, buffer: usize) -> Option<Stmt> {
         _ => None,
     };
     let args = intrinsic.params.iter().map(|p| arg(p.role)).collect::<Option<Vec<_>>>()?;
-    Some(Stmt::Call(Call { dst: (!store).then_some(value.var), intrinsic, overloaded: false, args }))
+    Some(Stmt::Call(Call {
+        dst: (access == Access::Load).then_some(value.var),
+        intrinsic,
+        overloaded: false,
+        args,
+    }))
 }
 
 /// Prints one value where it is made, and nothing else, what needs least first.
@@ -95,7 +100,7 @@ pub fn print_early(program: &Program) -> Vec<Program> {
     let early = |value: &Value| {
         let mut early = program.clone();
         early.buffers.push(buffer(program, value.ty, BufferKind::Out, Init::Zero)?);
-        let store = access(value, true, program.buffers.len())?;
+        let store = plain(value, Access::Store, program.buffers.len())?;
         // From the end, so that the places of the others stay.
         for node in nodes(program).iter().rev() {
             if *node == value.node {
@@ -123,7 +128,7 @@ fn contents(program: &Program, values: &[Value]) -> Vec<Option<Init>> {
         }
         for (i, value) in values.iter().enumerate().rev() {
             let made = value.node.find(program).cloned();
-            let store = access(value, true, program.buffers.len() + i);
+            let store = plain(value, Access::Store, program.buffers.len() + i);
             all.replace(&value.node, made.into_iter().chain(store).collect());
         }
         let printed = evaluate(&all, &Options::new(128)).ok()?;
@@ -149,7 +154,7 @@ pub fn load_inputs(program: &Program) -> Vec<Edit> {
     for (i, value) in values.iter().enumerate() {
         let init = contents[i].clone().unwrap_or(Init::Seed(1, Distribution::Mix));
         let data = buffer(program, value.ty, BufferKind::Data, init);
-        if let (Some(data), Some(load)) = (data, access(value, false, program.buffers.len())) {
+        if let (Some(data), Some(load)) = (data, plain(value, Access::Load, program.buffers.len())) {
             found.push(Edit { add: Some(data), ..Edit::replace(&value.node, vec![load]) });
         }
     }

@@ -168,18 +168,31 @@ static VARIANTS: LazyLock<Variants> = LazyLock::new(|| {
     map
 });
 
-/// The unit-stride unmasked store (`true`) or load of a type.
-pub static PLAIN: LazyLock<HashMap<(bool, Type), &'static Intrinsic>> = LazyLock::new(|| {
+/// What a plain access does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Reads memory.
+    Load,
+    /// Writes memory.
+    Store,
+}
+
+/// What a plain intrinsic of memory does, and to values of which type.
+fn access_of(i: &Intrinsic) -> (Access, Type) {
+    match i.param(Role::Data) {
+        Some(data) => (Access::Store, data.ty),
+        None => (Access::Load, i.ret),
+    }
+}
+
+/// The unit-stride unmasked load or store of a type.
+pub static PLAIN: LazyLock<HashMap<(Access, Type), &'static Intrinsic>> = LazyLock::new(|| {
     let plain = |i: &&Intrinsic| {
         matches!(i.sem, Sem::Load | Sem::Store | Sem::LoadMask | Sem::StoreMask)
             && !i.is_masked()
             && !i.has_policy()
     };
-    let key = |i: &'static Intrinsic| match i.param(Role::Data) {
-        Some(data) => ((true, data.ty), i),
-        None => ((false, i.ret), i),
-    };
-    all().iter().filter(plain).map(key).collect()
+    all().iter().filter(plain).map(|i| (access_of(i), i)).collect()
 });
 
 /// The same call by another intrinsic, its arguments put in by the parts they play.
@@ -199,8 +212,9 @@ fn plainer_intrinsics(program: &Program) -> Vec<Edit> {
         let Some(Stmt::Call(call)) = node.find(program) else { continue };
         let i = call.intrinsic;
         let mut others: Vec<Call> = Vec::new();
-        let memory = (i.param(Role::Data).is_some(), i.param(Role::Data).map_or(i.ret, |p| p.ty));
-        if let Some(plain) = PLAIN.get(&memory).filter(|p| p.id != i.id && i.param(Role::Base).is_some()) {
+        if let Some(plain) =
+            PLAIN.get(&access_of(i)).filter(|p| p.id != i.id && i.param(Role::Base).is_some())
+        {
             others.extend(by(call, plain));
         }
         for variant in VARIANTS.get(&(i.family, i.ty, i.ret)).into_iter().flatten() {

@@ -233,13 +233,22 @@ fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
     }
 }
 
+/// How a store is opened for writing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    /// It may be new.
+    Create,
+    /// It must be there.
+    Existing,
+}
+
 impl Store {
     /// A new campaign's file.
     ///
     /// # Errors
     /// When it cannot be written, or is there already.
     pub fn create(path: &Path, settings: &Settings, testbeds: &[String]) -> Result<Store, StoreError> {
-        let mut store = Store::writable(path, true)?;
+        let mut store = Store::writable(path, Open::Create)?;
         let fail = |e| wrap(path, e);
         if store.has_tables()? {
             let programs =
@@ -269,7 +278,7 @@ impl Store {
     /// # Errors
     /// When it cannot be read and written.
     pub fn resume(path: &Path) -> Result<(Store, Settings), StoreError> {
-        let mut store = Store::writable(path, false)?;
+        let mut store = Store::writable(path, Open::Existing)?;
         let settings = store.settings()?;
         let fail = |e| wrap(path, e);
         store.before =
@@ -318,8 +327,9 @@ impl Store {
         Ok(store)
     }
 
-    fn writable(path: &Path, create: bool) -> Result<Store, StoreError> {
+    fn writable(path: &Path, how: Open) -> Result<Store, StoreError> {
         let open = |why: std::io::Error| StoreError::Open { path: path.to_path_buf(), why: why.to_string() };
+        let create = how == Open::Create;
         if !create && !path.exists() {
             return Err(StoreError::Empty { path: path.to_path_buf() });
         }

@@ -4,9 +4,10 @@ use super::blame::is_assemblers;
 use rvv_intrinsics::Extension;
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit};
+use rvv_tools::find::{linkers_of_clang, on_path, version_in};
 use rvv_tools::{Ended, run_group, run_keeping};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -193,13 +194,11 @@ impl Compiler {
         Ok(compiler)
     }
 
-    /// clang finds its own lld under one of several names; another one's will do too.
+    /// Takes the first linker with which it makes an RVV program.
     fn choose_linker(&mut self, major: u32) -> Result<(), String> {
         let mut linkers = vec![None];
         if self.family == Family::Clang {
-            linkers = vec![Some(format!("lld-{major}")), Some("lld".to_string())];
-            linkers.extend((17..=24).rev().map(|n| Some(format!("lld-{n}"))));
-            linkers.push(None);
+            linkers = linkers_of_clang(major);
         }
         let probe = "#include <riscv_vector.h>\nvoid _start(void) { __riscv_vsetvl_e8m1(1); }\n";
         let mut last = String::new();
@@ -442,25 +441,6 @@ fn without_folders(said: &str, folder: &Path) -> String {
         rest = &rest[word + other..];
     }
     out
-}
-
-/// Where a command is, if it is on PATH.
-pub fn on_path(name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
-        let path = PathBuf::from(name);
-        return path.is_file().then_some(path);
-    }
-    std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(name)).find(|p| p.is_file())
-}
-
-/// The first thing that looks like a version: `14.2.0`.
-fn version_in(text: &str) -> Option<String> {
-    text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '-' | '+' | '~' | ','))
-        .find(|w| {
-            w.split('.').count() >= 2
-                && w.split('.').all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))
-        })
-        .map(str::to_string)
 }
 
 /// An internal compiler error, in the words of gcc or clang.

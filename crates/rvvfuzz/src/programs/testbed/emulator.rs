@@ -1,8 +1,9 @@
 //! Emulators: `rvvsim` in this process, and others as commands.
 
-use super::compiler::on_path;
 use rvv_isa::DisasmOptions;
 use rvv_oracle::VlChoice;
+use rvv_tools::emulators::{QemuChoices, custom, qemu_max};
+use rvv_tools::find::on_path;
 use rvv_tools::{Ended, run_group, run_keeping};
 use rvvsim::config::{Agnostic, VlChoice as SimVlChoice};
 use rvvsim::elf::Image;
@@ -124,28 +125,16 @@ impl Emulator {
         match self {
             Emulator::Rvvsim => run_here(elf, setup, only),
             Emulator::Qemu(path, _) => {
-                let switch = |on: bool| if on { "true" } else { "false" };
-                let ones = switch(setup.agnostic == Agnosticism::Ones);
-                let half = switch(setup.vl == VlChoice::Half);
-                let cpu = format!(
-                    "max,vlen={},rvv_ta_all_1s={ones},rvv_ma_all_1s={ones},rvv_vl_half_avl={half}",
-                    setup.vlen
-                );
+                let ones = setup.agnostic == Agnosticism::Ones;
+                let half_vl = setup.vl == VlChoice::Half;
+                let choices = QemuChoices { tail_ones: ones, mask_ones: ones, half_vl };
                 run_command(elf, only, |file| {
-                    let mut command = Command::new(path);
-                    command.args(["-cpu", &cpu]).arg(file);
+                    let mut command = qemu_max(path, setup.vlen, choices);
+                    command.arg(file);
                     command
                 })
             }
-            Emulator::Command(_, words) => run_command(elf, only, |file| {
-                let file = file.display().to_string();
-                let vlen = setup.vlen.to_string();
-                let put = |w: &String| w.replace("{elf}", &file).replace("{vlen}", &vlen);
-                let words: Vec<String> = words.iter().map(put).collect();
-                let mut command = Command::new(words.first().map_or("false", |w| w));
-                command.args(words.iter().skip(1));
-                command
-            }),
+            Emulator::Command(_, words) => run_command(elf, only, |file| custom(words, file, setup.vlen)),
         }
     }
 }
