@@ -8,6 +8,7 @@ use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{DisasmOptions, Isa, Op, decode, encode};
 use rvvsim::elf::Image;
+use rvvsim::hart::Environment;
 use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
 use rvvsim::{Config, Machine};
 use std::sync::LazyLock;
@@ -36,6 +37,7 @@ pub fn load(bytes: &[u8]) -> Reached {
     let config = Config { mem: MEM, max_insns: Some(INSTRUCTIONS), ..Config::default() };
     let mut reached = Reached::DoesNotFit;
     if let Ok(mut machine) = Machine::bare(config.clone(), &image) {
+        silence(&mut machine);
         // How it ends is its own business.
         let _ = machine.run(None);
         reached = Reached::Ran;
@@ -58,6 +60,13 @@ pub fn load(bytes: &[u8]) -> Reached {
     }
     let _ = image.nearest(image.entry);
     reached
+}
+
+/// What a bare machine prints goes nowhere.
+pub(crate) fn silence(machine: &mut Machine) {
+    if let Environment::Bare(platform) = &mut machine.hart.env {
+        platform.set_console(Box::new(std::io::sink()));
+    }
 }
 
 /// Decodes a word, prints it and encodes it again. Returns whether it is an instruction.

@@ -282,6 +282,7 @@ pub fn run_stream(words: &[u32], vlen: u32, mode: Mode, seed: u64, most: u64) ->
             Machine::user(config, &image, options).expect("it fits")
         }
     };
+    crate::hostile::silence(&mut machine);
     let hart = &mut machine.hart;
     if mode == Mode::Bare {
         hart.write_csr(csr::MSTATUS, 1 << 9 | 1 << 13);
