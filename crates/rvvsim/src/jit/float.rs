@@ -9,7 +9,7 @@
 //! Rounding modes that the host does not have (`frm` above 3) do not get here: see [`super::Jit::can_run`]. A static mode is
 //! left to the handler, but for rounding towards zero, which the host's conversions have as instructions.
 
-use super::emit::{Cold, Emitter, RAX, float_home};
+use super::emit::{Cold, Emitter, FS_DIRTY, RAX, float_home};
 use crate::engine::Uop;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rvv_isa::{Inst, Op};
@@ -51,7 +51,8 @@ impl Emitter<'_> {
                 self.result(i, $is_double, cold)
             }};
         }
-        /// `rd` = whether a comparison holds. The host's carry is set if the first operand is less, or if there is a NaN.
+        /// `rd` = whether a comparison holds. With a NaN, which the host shows as odd parity, it is the handler's: only that
+        /// knows whether a flag is raised, which makes `FS` dirty.
         macro_rules! compare {
             ($double:ident $single:ident, $is_double:expr, $a:expr, $b:expr, $set:ident) => {{
                 let cold = self.operands(u, $is_double, &[$a, $b]);
@@ -60,7 +61,8 @@ impl Emitter<'_> {
                     true => x64!(&mut self.asm; $double xmm0, [rbx + b]),
                     false => x64!(&mut self.asm; $single xmm0, [rbx + b]),
                 }
-                x64!(&mut self.asm; $set al; movzx eax, al);
+                let at = cold.at;
+                x64!(&mut self.asm; jp =>at; $set al; movzx eax, al);
                 self.put(u_rd(i), RAX);
                 self.back(cold)
             }};
@@ -95,7 +97,7 @@ impl Emitter<'_> {
                 }
                 self.result(i, double, cold);
             }
-            // a < b if b > a: with the operands exchanged, a NaN is neither above nor equal.
+            // a < b if b > a, with the operands exchanged.
             Op::FltD => compare!(vcomisd vcomiss, true, i.rs2, i.rs1, seta),
             Op::FltS => compare!(vcomisd vcomiss, false, i.rs2, i.rs1, seta),
             Op::FleD => compare!(vcomisd vcomiss, true, i.rs2, i.rs1, setae),
@@ -108,8 +110,8 @@ impl Emitter<'_> {
                     true => x64!(&mut self.asm; vucomisd xmm0, [rbx + b]),
                     false => x64!(&mut self.asm; vucomiss xmm0, [rbx + b]),
                 }
-                // Equal, and no NaN: zero flag without parity.
-                x64!(&mut self.asm; setnp al; sete cl; and al, cl; movzx eax, al);
+                let at = cold.at;
+                x64!(&mut self.asm; jp =>at; sete al; movzx eax, al);
                 self.put(u_rd(i), RAX);
                 self.back(cold);
             }
@@ -177,12 +179,12 @@ impl Emitter<'_> {
                 // Out of range is the least number, which may also be the result: one less overflows.
                 let at = cold.at;
                 if matches!(op, Op::FcvtWD | Op::FcvtWS) {
-                    x64!(&mut self.asm; cmp eax, 1; jo =>at);
-                    self.put_word(u_rd(i), RAX);
+                    x64!(&mut self.asm; cmp eax, 1; jo =>at; movsxd rax, eax);
                 } else {
                     x64!(&mut self.asm; cmp rax, 1; jo =>at);
-                    self.put(u_rd(i), RAX);
                 }
+                self.dirty_if_inexact(double);
+                self.put(u_rd(i), RAX);
                 self.back(cold);
             }
             Op::FcvtDS => {
@@ -242,6 +244,17 @@ impl Emitter<'_> {
             self.boxed(rd);
         }
         self.dirty_float();
+    }
+
+    /// `FS` becomes dirty if the integer in `rax` is not the number in `xmm0`: then a flag was raised, set before or not.
+    /// What was truncated to an integer is a number again without rounding.
+    fn dirty_if_inexact(&mut self, double: bool) {
+        x64!(&mut self.asm; vxorps xmm1, xmm1, xmm1);
+        match double {
+            true => x64!(&mut self.asm; vcvtsi2sd xmm1, xmm1, rax; vucomisd xmm0, xmm1),
+            false => x64!(&mut self.asm; vcvtsi2ss xmm1, xmm1, rax; vucomiss xmm0, xmm1),
+        }
+        x64!(&mut self.asm; setne cl; or [rbx + FS_DIRTY], cl);
     }
 
     fn boxed(&mut self, rd: u8) {

@@ -149,7 +149,8 @@ fn accruing<R>(h: &mut Hart, compute: impl FnOnce(&mut Flags) -> R) -> R {
     result
 }
 
-/// Computes something that will be written to an integer register: `FS` becomes dirty only if flags change.
+/// Computes something that will be written to an integer register: `FS` becomes dirty only if flags are raised,
+/// set before or not.
 #[inline(always)]
 fn accruing_to_x<R>(h: &mut Hart, compute: impl FnOnce(&mut Flags) -> R) -> R {
     let mut raised = Flags::NONE;
@@ -163,9 +164,8 @@ fn accrue(h: &mut Hart, raised: Flags) {
     if raised == Flags::NONE {
         return;
     }
-    // Flags that are set already are not written: state that does not change does not become dirty.
-    h.fs_dirty |= !h.fflags.contains(raised);
     h.fflags.raise(raised);
+    h.fs_dirty = true;
     let now = u64::from(h.fflags.bits());
     if let Some(log) = &mut h.log {
         log.csr(csr::FFLAGS, now);
