@@ -1,10 +1,10 @@
 //! A program being written.
 
-use crate::class::Class;
+use crate::context::{Context, Span};
 use crate::generate::Settings;
-use crate::index::Index;
-use crate::place::{Place, Span};
+use crate::lookup::Lookup;
 use crate::rng::Rng;
+use crate::vl_class::Class;
 use rvv_intrinsics::{Elem, Type};
 use rvv_ir::data::{Distribution, Init};
 use rvv_ir::{Arg, Buffer, BufferKind, Call, Expr, Program, Stmt, Var};
@@ -33,7 +33,7 @@ pub struct Builder<'s> {
     /// At the end of the body: stores of what is kept alive so long.
     pub last: Vec<Stmt>,
     pub live: Vec<Live>,
-    pub place: Place,
+    pub place: Context,
     /// Buffers of values that loads may share.
     pub inputs: Vec<usize>,
 }
@@ -52,7 +52,7 @@ impl<'s> Builder<'s> {
             after: Vec::new(),
             last: Vec::new(),
             live: Vec::new(),
-            place: Place::Max { vls: Vec::new() },
+            place: Context::Max { vls: Vec::new() },
             inputs: Vec::new(),
         }
     }
@@ -121,23 +121,23 @@ impl<'s> Builder<'s> {
         let one = Span { vl: Expr::Const(1), count: 1, index: None };
         match &self.place {
             // A type of a larger ratio has fewer elements than the strip may have: element 0 alone.
-            Place::Strip { .. } | Place::Fixed { .. } if ratio > self.class.ratio => one,
-            Place::Strip { index, vl, count } => {
+            Context::Strip { .. } | Context::Fixed { .. } if ratio > self.class.ratio => one,
+            Context::Strip { index, vl, count } => {
                 Span { vl: Expr::Var(*vl), count: *count, index: Some(*index) }
             }
-            Place::Fixed { vl, count } => Span { vl: vl.clone(), count: *count, index: None },
-            Place::Max { vls } => {
+            Context::Fixed { vl, count } => Span { vl: vl.clone(), count: *count, index: None },
+            Context::Max { vls } => {
                 let known = vls.iter().find(|(r, _)| *r == ratio).map(|(_, var)| *var);
                 let count = (self.settings.largest_vlen() / ratio) as usize;
                 let var = match known {
                     Some(var) => var,
                     None => {
-                        let setvlmax = &Index::get().setvlmax[&ratio];
+                        let setvlmax = &Lookup::get().setvlmax[&ratio];
                         let intrinsic = setvlmax[self.rng.below(setvlmax.len())];
                         let dst = self.var(Type::Size);
                         let call = Call { dst: Some(dst), intrinsic, overloaded: false, args: Vec::new() };
                         self.before.push(Stmt::Call(call));
-                        if let Place::Max { vls } = &mut self.place {
+                        if let Context::Max { vls } = &mut self.place {
                             vls.push((ratio, dst));
                         }
                         dst

@@ -1,10 +1,10 @@
 //! Writes one program.
 
 use crate::builder::{Builder, arg};
-use crate::class::{Class, Kind};
-use crate::place::Place;
+use crate::context::Context;
 use crate::rng::Rng;
 use crate::schedule::Reschedule;
+use crate::vl_class::{Class, Kind};
 use crate::{Category, Choice, Plan, Scheduler, Selection, Weights};
 use rvv_intrinsics::{Elem, Intrinsic, Role, Type, VecType};
 use rvv_ir::{Arg, Call, Expected, Expr, Program, Stmt, Var};
@@ -182,24 +182,24 @@ impl Builder<'_> {
         let block = self.chance(weights.block);
         let largest = self.chance(weights.vlmax);
         self.place = match self.class.kind {
-            Kind::Whole => Place::Max { vls: Vec::new() },
-            Kind::Groups(_) if largest => Place::Max { vls: Vec::new() },
+            Kind::Whole => Context::Max { vls: Vec::new() },
+            Kind::Groups(_) if largest => Context::Max { vls: Vec::new() },
             Kind::Groups(group) => {
                 let group = usize::from(group);
                 let groups = (vlmax / group).min(self.settings.len.div_ceil(group)).max(1);
                 let count = group * (1 + self.rng.below(groups));
                 let vl = self.number(count as u64);
-                Place::Fixed { vl, count }
+                Context::Fixed { vl, count }
             }
-            Kind::Plain if block && largest => Place::Max { vls: Vec::new() },
+            Kind::Plain if block && largest => Context::Max { vls: Vec::new() },
             Kind::Plain if block => {
                 let count = 1 + self.rng.below(self.settings.len.clamp(1, vlmax.max(1)));
                 let vl = self.number(count as u64);
-                Place::Fixed { vl, count }
+                Context::Fixed { vl, count }
             }
             Kind::Plain => {
                 let (index, vl) = (self.var(Type::Size), self.var(Type::Size));
-                Place::Strip { index, vl, count: self.settings.len.max(1) }
+                Context::Strip { index, vl, count: self.settings.len.max(1) }
             }
         };
     }
@@ -243,7 +243,7 @@ impl Builder<'_> {
         let mut new_vl = None;
         let mut args = Vec::with_capacity(intrinsic.params.len());
         let shortens = depth == 0
-            && matches!(self.place, Place::Strip { .. } | Place::Max { .. })
+            && matches!(self.place, Context::Strip { .. } | Context::Max { .. })
             && !matches!(self.class.kind, Kind::Groups(_))
             && self.chance(self.settings.weights.tails);
         for param in &intrinsic.params {
@@ -305,7 +305,7 @@ impl Builder<'_> {
         let body = std::mem::take(&mut self.body);
         let mut main = std::mem::take(&mut self.before);
         let looped = match self.place {
-            Place::Strip { index, vl, count } => {
+            Context::Strip { index, vl, count } => {
                 let weights = &self.settings.weights;
                 let opaque = self.rng.chance(weights.opaque);
                 let length = if opaque {
@@ -318,7 +318,7 @@ impl Builder<'_> {
                 let vtype = strip_type(self.class, &mut self.rng);
                 vec![Stmt::Strip { vtype, length, index, vl, body }]
             }
-            Place::Fixed { .. } | Place::Max { .. } => body,
+            Context::Fixed { .. } | Context::Max { .. } => body,
         };
         if self.rng.chance(self.settings.weights.nest) {
             let index = self.program.main.var("round", Type::Size);

@@ -3,29 +3,29 @@
 //! [`Plan`] says which intrinsics each program is about, so that all are reached in the fewest programs;
 //! [`generate()`] writes program number `k` of a plan. Both are functions of their arguments alone.
 
+mod accumulators;
 mod builder;
-mod carry;
-mod class;
+mod context;
+mod control_flow;
 mod coverage;
-mod follow;
+mod definedness;
 mod generate;
-mod index;
+mod lookup;
 mod memory;
 mod operand;
-mod place;
 mod plan;
 mod rng;
 mod schedule;
 mod select;
-mod shape;
-mod solid;
+mod uses;
+mod vl_class;
 mod weights;
 
-pub use class::{Class, Kind, class, exists_at};
 pub use coverage::{Count, Coverage, Group};
 pub use generate::{GenerateError, Generated, Settings, generate};
 pub use plan::{Choice, Plan};
 pub use rvv_intrinsics::Category;
 pub use schedule::{Reschedule, Scheduler, schedule};
 pub use select::Selection;
+pub use vl_class::{Class, Kind, class, exists_at};
 pub use weights::{Bias, NamedPolicy, POLICIES, Weights, WeightsError};

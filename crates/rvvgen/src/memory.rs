@@ -1,7 +1,7 @@
 //! Loads and stores with their buffers.
 
 use crate::builder::{Builder, arg};
-use crate::index::{Index, pointee};
+use crate::lookup::{Lookup, pointee};
 use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType};
 use rvv_ir::data::{Distribution, Init};
 use rvv_ir::{Arg, BufferKind, Call, Expr, Stmt, Var, put_elem};
@@ -26,7 +26,7 @@ impl Builder<'_> {
             return var;
         }
         if depth == 0 || (depth < 3 && self.chance(chain)) {
-            let loads = &Index::get().loads[&ty];
+            let loads = &Lookup::get().loads[&ty];
             let wanted: Vec<&'static Intrinsic> =
                 loads.iter().copied().filter(|i| self.settings.may_feed(i)).collect();
             if let Some(&intrinsic) = self.rng.pick(&wanted) {
@@ -52,7 +52,7 @@ impl Builder<'_> {
     /// A field of a tuple that is loaded by a segment load, or is there already.
     fn load_field(&mut self, ty: VecType) -> Option<Var> {
         let tuple = self.tuple_of(ty)?;
-        let intrinsic = *Index::get().get.get(&tuple)?;
+        let intrinsic = *Lookup::get().get.get(&tuple)?;
         let source = self.vector(tuple, false, 0);
         let field = self.rng.below(tuple.nf.into()) as u64;
         let args = vec![Arg::Var(source), Arg::Expr(Expr::Const(field))];
@@ -67,7 +67,7 @@ impl Builder<'_> {
     /// The vector as a field of a tuple, among others that are there already.
     fn in_tuple(&mut self, ty: VecType, var: Var) -> Option<(VecType, Var)> {
         let tuple = self.tuple_of(ty)?;
-        let intrinsic = *Index::get().create.get(&tuple)?;
+        let intrinsic = *Lookup::get().create.get(&tuple)?;
         let place = self.rng.below(tuple.nf.into());
         let mut args = Vec::new();
         for field in 0..usize::from(tuple.nf) {
@@ -84,7 +84,7 @@ impl Builder<'_> {
 
     /// A unit-stride load, unmasked.
     pub fn load_plain(&mut self, ty: VecType, buffer: usize, at: Expr) -> Var {
-        let intrinsic = Index::get().plain_load[&ty];
+        let intrinsic = Lookup::get().plain_load[&ty];
         let dst = self.var(Type::Vector(ty));
         let vl = arg(self.span(ty.ratio()).vl);
         let args = vec![Arg::Addr(buffer, at), vl];
@@ -97,7 +97,7 @@ impl Builder<'_> {
     pub fn store(&mut self, var: Var) {
         match self.program.main.ty(var) {
             Type::Vector(ty) => {
-                let index = Index::get();
+                let index = Lookup::get();
                 let in_tuple = ty.nf == 1 && self.chance(self.settings.weights.segments);
                 let tuple = if in_tuple { self.in_tuple(ty, var) } else { None };
                 let (ty, var) = tuple.unwrap_or((ty, var));
@@ -107,7 +107,7 @@ impl Builder<'_> {
                 let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
                 self.store_by(intrinsic, overloaded, var);
             }
-            Type::Mask(n) => self.store_by(Index::get().mask_store[&u32::from(n)], false, var),
+            Type::Mask(n) => self.store_by(Lookup::get().mask_store[&u32::from(n)], false, var),
             ty => {
                 let Some(elem) = put_elem(ty) else { return };
                 let span = self.span(self.class.ratio);

@@ -1,7 +1,7 @@
 //! Operands: values that are there already, fresh loads, comparisons, scalars.
 
 use crate::builder::{Builder, Live, arg};
-use crate::index::Index;
+use crate::lookup::Lookup;
 use rvv_intrinsics::{Elem, Intrinsic, Param, Role, Sem, Type, VecType};
 use rvv_ir::data::{Distribution, Init};
 use rvv_ir::{Arg, BufferKind, Call, Expr, Stmt, Var};
@@ -100,7 +100,7 @@ impl Builder<'_> {
         let span = self.span(n);
         let init = Init::Seed(self.rng.bits() >> 32, Distribution::Bits);
         let buffer = self.buffer(BufferKind::Data, Elem::U8, span.count, init);
-        let intrinsic = Index::get().mask_load[&n];
+        let intrinsic = Lookup::get().mask_load[&n];
         let dst = self.var(ty);
         let args = vec![Arg::Addr(buffer, span.at(1)), arg(span.vl)];
         self.body.push(Stmt::Call(Call { dst: Some(dst), intrinsic, overloaded: false, args }));
@@ -110,7 +110,7 @@ impl Builder<'_> {
 
     /// A mask made by a comparison.
     fn compare(&mut self, n: u32, depth: u32) -> Var {
-        let compares = &Index::get().compares[&n];
+        let compares = &Lookup::get().compares[&n];
         let wanted: Vec<&'static Intrinsic> =
             compares.iter().copied().filter(|i| self.settings.may_feed(i)).collect();
         let from = if wanted.is_empty() { compares } else { &wanted };

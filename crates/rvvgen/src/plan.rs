@@ -8,8 +8,8 @@
 //! A sequence of length 10 is ten operations. Loads and stores, which feed them and make them visible, are
 //! dealt out over the same sequences.
 
-use crate::class::exists_at;
 use crate::rng::Rng;
+use crate::vl_class::exists_at;
 use crate::{Class, Selection, class};
 use rvv_intrinsics::{Intrinsic, all};
 use std::collections::BTreeMap;

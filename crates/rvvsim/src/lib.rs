@@ -5,7 +5,7 @@
 //!
 //! * [`hart`] — the architectural state of one hardware thread and its memory accesses;
 //! * [`mem`] — guest RAM and the software TLB;
-//! * [`exec`] — what each scalar instruction does, by chapter of the manual;
+//! * [`scalar`] — what each scalar instruction does, by chapter of the manual;
 //! * [`vector`] — the vector unit;
 //! * [`engine`] — decode-once blocks and the loop that runs them, by an interpreter or as host code;
 //! * [`privileged`] — CSRs, traps, address translation, PMP, the bare-metal platform;
@@ -15,7 +15,6 @@
 pub mod config;
 pub mod elf;
 pub mod engine;
-pub mod exec;
 pub mod fp;
 pub mod hart;
 #[cfg_attr(not(target_arch = "x86_64"), path = "jit_none.rs")]
@@ -25,6 +24,7 @@ pub mod machine;
 pub mod mem;
 pub mod observe;
 pub mod privileged;
+pub mod scalar;
 pub mod snapshot;
 pub mod trace;
 pub mod trap;

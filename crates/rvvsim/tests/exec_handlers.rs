@@ -1,7 +1,7 @@
 //! Nothing that the decoder accepts is left without a handler, and a mnemonic leads to it.
 
 use rvv_isa::{Class, DisasmOptions, Inst, Op};
-use rvvsim::exec;
+use rvvsim::scalar;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn every_scalar_instruction_outside_the_loop_has_a_handler() {
     let by_name = |op: &Op| loads_and_stores.contains(&op.name()) || others.contains(&op.name());
     let mut count = 0;
     for op in Op::all().filter(|op| op.base() == *op && (by_class(op) || by_name(op))) {
-        assert!(exec::handler(op).is_some(), "{} has no handler", op.name());
+        assert!(scalar::handler(op).is_some(), "{} has no handler", op.name());
         count += 1;
     }
     assert!(count > 200, "only {count} instructions found");
@@ -40,7 +40,7 @@ fn words(folder: &Path, found: &mut BTreeSet<String>) {
 fn every_mnemonic_stands_where_its_meaning_is() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = BTreeSet::new();
-    for folder in ["exec", "vector"] {
+    for folder in ["scalar", "vector"] {
         words(&source.join(folder), &mut found);
     }
     for op in Op::all().filter(|op| !op.is_compressed() || op.base() == *op) {

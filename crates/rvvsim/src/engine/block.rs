@@ -3,7 +3,7 @@
 use super::ops::{self, End};
 use super::uop::Uops;
 use crate::Hart;
-use crate::exec::Handler;
+use crate::scalar::Handler;
 use crate::trap::Trap;
 use rvv_isa::{Inst, Vtype};
 use std::cell::Cell;

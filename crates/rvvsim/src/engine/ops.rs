@@ -13,7 +13,7 @@ use crate::Hart;
 use crate::fp;
 use crate::mem::{Access, Scalar};
 use crate::trap::{Exec, Trap};
-use crate::vector::{VInst, simd};
+use crate::vector::{VInst, copy};
 use std::marker::PhantomData;
 
 /// Runs a micro-op, and those after it.
@@ -286,7 +286,7 @@ macro_rules! pieces {
             let vinst = at.vector();
             let Some(offset) = vinst.whole_piece::<N>(h, Access::$access) else { return $any(h, at, block) };
             // SAFETY: the caller's.
-            vinst.$method(h, offset, N, |to, from| unsafe { simd::copy::<AVX2, N>(to, from) });
+            vinst.$method(h, offset, N, |to, from| unsafe { copy::copy::<AVX2, N>(to, from) });
             at.go_on(h, block)
         }
 
@@ -351,10 +351,10 @@ pub fn together(h: &mut Hart, at: At<'_>, block: &Block) -> End {
 pub fn run_vector(h: &mut Hart, kind: Kind, vinst: &VInst) -> Exec {
     let copy = |to: &mut [u8], from: &[u8]| to.copy_from_slice(from);
     let done = match kind {
-        Kind::Lanes => vinst.run_lanes(h),
-        Kind::LanesScalar => vinst.run_lanes_scalar(h),
-        Kind::FloatLanes => vinst.run_float(h),
-        Kind::FloatLanesScalar => vinst.run_float_scalar(h),
+        Kind::Map => vinst.run_map(h),
+        Kind::MapScalar => vinst.run_map_scalar(h),
+        Kind::FloatMap => vinst.run_float(h),
+        Kind::FloatMapScalar => vinst.run_float_scalar(h),
         Kind::Word => vinst.run_word(h),
         Kind::SetVl => vinst.run_set_vl(h),
         Kind::VectorLoad => vinst
@@ -479,10 +479,10 @@ mod functions {
                 Err(trap) => at.trap(h, trap),
             }
         };
-        Lanes: |h, at, block| { quick!(h, at, block, run_lanes) };
-        LanesScalar: |h, at, block| { quick!(h, at, block, run_lanes_scalar) };
-        FloatLanes: |h, at, block| { quick!(h, at, block, run_float) };
-        FloatLanesScalar: |h, at, block| { quick!(h, at, block, run_float_scalar) };
+        Map: |h, at, block| { quick!(h, at, block, run_map) };
+        MapScalar: |h, at, block| { quick!(h, at, block, run_map_scalar) };
+        FloatMap: |h, at, block| { quick!(h, at, block, run_float) };
+        FloatMapScalar: |h, at, block| { quick!(h, at, block, run_float_scalar) };
         Word: |h, at, block| { quick!(h, at, block, run_word) };
         VectorLoad: |h, at, block| { load_any(h, at, block) };
         VectorStore: |h, at, block| { store_any(h, at, block) };

@@ -3,11 +3,11 @@
 use super::block::{Block, Context, Link};
 use super::uop::{Kind, Uop, Uops};
 use crate::Hart;
-use crate::exec::{self, Execution, Flow, Handler};
 use crate::hart::RegFile;
 use crate::mem::{PAGE, Target};
+use crate::scalar::{self, Execution, Flow, Handler};
 use crate::trap::{Cause, Exec, Trap};
-use crate::vector::{self, Quick};
+use crate::vector::{self, FastPath};
 use rvv_isa::{Chapter, Class, Ext, Inst, Op, Vtype};
 use std::cell::Cell;
 
@@ -199,7 +199,7 @@ impl Builder {
                 .fault(&i, Trap::illegal(word, "a floating-point instruction while mstatus.FS is off"));
         }
         let Chapter::Scalar(op) = i.op.chapter() else { return self.vector(hart, &i) };
-        match exec::execution(op) {
+        match scalar::execution(op) {
             Execution::Jump(kind) => self.jump(kind, &i, at),
             Execution::MicroOp(kind) => {
                 let (kind, imm) = simplest(kind, &i, at);
@@ -226,16 +226,16 @@ impl Builder {
             Ok(vinst) => vinst,
             Err(why) => return self.fault(i, Trap::illegal(i.raw, why)),
         };
-        let kind = match vinst.quick() {
-            Quick::No => Kind::Vector,
-            Quick::Lanes => Kind::Lanes,
-            Quick::LanesScalar => Kind::LanesScalar,
-            Quick::Float => Kind::FloatLanes,
-            Quick::FloatScalar => Kind::FloatLanesScalar,
-            Quick::Word(..) | Quick::Test(..) | Quick::Reduce => Kind::Word,
-            Quick::Load => Kind::VectorLoad,
-            Quick::Store => Kind::VectorStore,
-            Quick::SetVl => Kind::SetVl,
+        let kind = match vinst.fast_path() {
+            FastPath::No => Kind::Vector,
+            FastPath::Map => Kind::Map,
+            FastPath::MapScalar => Kind::MapScalar,
+            FastPath::Float => Kind::FloatMap,
+            FastPath::FloatScalar => Kind::FloatMapScalar,
+            FastPath::Word(..) | FastPath::Test(..) | FastPath::Reduce => Kind::Word,
+            FastPath::Load => Kind::VectorLoad,
+            FastPath::Store => Kind::VectorStore,
+            FastPath::SetVl => Kind::SetVl,
         };
         self.vectors.push(vinst);
         let idx = self.vectors.len() - 1;

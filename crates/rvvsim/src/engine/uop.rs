@@ -79,13 +79,13 @@ pub enum Kind {
     /// Calls the scalar handler `calls[idx]`; the block ends and `hart.next_pc` says where to go.
     CallEnd,
     /// Runs the vector instruction `idx`, which computes elements and may be quick; execution goes on.
-    Lanes,
+    Map,
     /// The same, with a scalar operand.
-    LanesScalar,
+    MapScalar,
     /// The same, in floating point.
-    FloatLanes,
+    FloatMap,
     /// The same, in floating point with a scalar operand.
-    FloatLanesScalar,
+    FloatMapScalar,
     /// The same of other kinds: with a mask for an operand or a result, rounding, reducing.
     Word,
     /// A unit-stride load, which may be no more than a copy.
@@ -122,12 +122,12 @@ impl Kind {
 
     /// Whether it is for a vector instruction.
     pub fn is_vector(self) -> bool {
-        (Kind::Lanes as u8..=Kind::VectorEnd as u8).contains(&(self as u8))
+        (Kind::Map as u8..=Kind::VectorEnd as u8).contains(&(self as u8))
     }
 
     /// Whether it is for one that may be no more than a kernel.
     fn computes(self) -> bool {
-        (Kind::Lanes as u8..=Kind::Word as u8).contains(&(self as u8))
+        (Kind::Map as u8..=Kind::Word as u8).contains(&(self as u8))
     }
 
     /// Whether all it does is write `rd`, so that it does nothing when that is `x0`.

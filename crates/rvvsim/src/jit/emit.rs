@@ -766,10 +766,10 @@ impl Emitter<'_> {
                 x64!(&mut self.asm; mov rax, QWORD next; mov [rbx + NEXT_PC], rax);
                 self.call_end(u);
             }
-            Kind::Lanes
-            | Kind::LanesScalar
-            | Kind::FloatLanes
-            | Kind::FloatLanesScalar
+            Kind::Map
+            | Kind::MapScalar
+            | Kind::FloatMap
+            | Kind::FloatMapScalar
             | Kind::Word
             | Kind::VectorLoad
             | Kind::VectorStore

@@ -5,7 +5,7 @@
 
 use crate::Hart;
 use crate::engine::{Kind, run_vector};
-use crate::exec::Handler;
+use crate::scalar::Handler;
 use crate::vector::VInst;
 use rvv_isa::Inst;
 

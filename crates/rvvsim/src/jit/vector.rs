@@ -42,10 +42,10 @@ pub(super) fn has_template(kind: Kind, vinst: &VInst) -> bool {
     match kind {
         Kind::SetVl => true,
         Kind::VectorLoad | Kind::VectorStore => pieces(vinst.whole_bytes(), avx512).is_some(),
-        Kind::Lanes | Kind::LanesScalar => {
+        Kind::Map | Kind::MapScalar => {
             binary(vinst.inst.op, sew, avx512).is_some() && pieces(bytes, avx512).is_some()
         }
-        Kind::FloatLanes | Kind::FloatLanesScalar => {
+        Kind::FloatMap | Kind::FloatMapScalar => {
             matches!(sew, Sew::E32 | Sew::E64)
                 && float_op(vinst.inst.op).is_some()
                 && pieces(bytes, avx512).is_some()
@@ -76,8 +76,8 @@ impl Emitter<'_> {
             Kind::SetVl => self.set_vl(u, vinst),
             Kind::VectorLoad => self.copy(u, vinst, Access::Load),
             Kind::VectorStore => self.copy(u, vinst, Access::Store),
-            Kind::Lanes | Kind::LanesScalar => self.integer(u, vinst),
-            Kind::FloatLanes | Kind::FloatLanesScalar => self.float_lanes(u, vinst),
+            Kind::Map | Kind::MapScalar => self.integer(u, vinst),
+            Kind::FloatMap | Kind::FloatMapScalar => self.float_lanes(u, vinst),
             _ => false,
         }
     }
@@ -165,7 +165,7 @@ impl Emitter<'_> {
         let Some(binary) = binary(vinst.inst.op, sew, self.avx512) else { return false };
         let bytes = (vinst.vlmax * sew.bits() / 8) as usize;
         let Some(pieces) = pieces(bytes, self.avx512) else { return false };
-        let scalar = u.kind() == Kind::LanesScalar;
+        let scalar = u.kind() == Kind::MapScalar;
         self.whole(u, vinst);
         let shift = matches!(binary, Binary::Shift(_));
         if scalar {
@@ -240,7 +240,7 @@ impl Emitter<'_> {
         let Some(fused) = float_op(vinst.inst.op) else { return false };
         let bytes = (vinst.vlmax * vinst.vtype.sew.bits() / 8) as usize;
         let Some(pieces) = pieces(bytes, self.avx512) else { return false };
-        let scalar = u.kind() == Kind::FloatLanesScalar;
+        let scalar = u.kind() == Kind::FloatMapScalar;
         self.whole(u, vinst);
         let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
         if scalar {

@@ -5,7 +5,7 @@ use super::process::TIME_FREQUENCY;
 use super::{Process, Served, user};
 use crate::Hart;
 use crate::config::Config;
-use crate::exec::cache::BLOCK;
+use crate::scalar::cache::BLOCK;
 use rustix::io::Errno;
 use rvv_isa::{Ext, Isa};
 

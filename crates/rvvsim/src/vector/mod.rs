@@ -9,51 +9,28 @@
 //! * one module for each chapter: configuration, memory, integer, fixed-point, floating-point, reduction,
 //!   mask, permutation, cryptography.
 
-mod body;
-mod config;
-mod conversion;
-mod crypto;
-mod element;
-mod fixed_point;
-mod float;
-mod float_lanes;
-#[cfg(target_arch = "x86_64")]
-mod float_simd;
-mod footprint;
-mod integer;
-mod kernels;
-mod lanes;
-#[cfg(test)]
-mod lanes_tests;
-mod legality;
-mod mask;
-mod memory;
-mod numbers;
-mod permute;
-mod policy;
-mod quick;
-#[cfg(test)]
-mod quick_tests;
-mod reduction;
-mod registers;
-mod reserved;
-mod segment;
-pub(crate) mod simd;
+mod chapters;
+mod rules;
+mod run;
 
-pub use config::{VillOrigin, next_vtype, supported};
-pub use footprint::{Footprint, footprint};
-pub(crate) use legality::{TWO_EEWS, VILL, VSTART};
-pub use policy::Policy;
-pub(crate) use quick::Quick;
-pub use registers::Registers;
-pub use reserved::reserved_encoding;
+pub use chapters::vset::{VillOrigin, next_vtype, supported};
+pub use rules::footprint::{Footprint, footprint};
+pub(crate) use rules::legality::{TWO_EEWS, VILL, VSTART};
+pub use rules::policy::Policy;
+pub use rules::reserved::reserved_encoding;
+pub(crate) use run::copy;
+pub(crate) use run::fast_path::FastPath;
+pub use run::registers::Registers;
 
 use crate::Hart;
 use crate::config::{Agnostic, Config};
 use crate::trap::{Exec, Trap};
-use lanes::{Lanes, Ready, SCALAR, Work};
-use policy::{Coins, Extent, KnownOnes};
-use quick::Circumstances;
+use chapters::{conversion, crypto, fixed_point, float, integer, mask, memory, permute, reduction, vset};
+use rules::legality;
+use rules::policy::{Coins, Extent, KnownOnes};
+use run::fast_path::{self, Circumstances};
+use run::kernel::{self, BoundKernel, KernelSpec, Operands, SCALAR};
+use run::{elements, maps};
 use rvv_isa::{Chapter, Eew, Inst, Scalar, Sew, VectorOp, Vtype, rows};
 
 /// Vector registers and CSRs.
@@ -91,8 +68,8 @@ impl VectorState {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let vlenb = config.vlen as usize / 8;
-        let mut regs = Registers::new(32 * vlenb, lanes::SLACK);
-        regs[32 * vlenb + lanes::ONES..][..64].fill(0xff);
+        let mut regs = Registers::new(32 * vlenb, kernel::SLACK);
+        regs[32 * vlenb + kernel::ONES..][..64].fill(0xff);
         VectorState {
             regs,
             vlenb,
@@ -133,16 +110,16 @@ pub struct VInst {
     /// What runs it.
     pub run: Run,
     /// What computes its elements, and where they are.
-    ready: Ready,
+    kernel: BoundKernel,
     /// How its elements are computed.
-    work: &'static Work,
+    spec: &'static KernelSpec,
     /// VLMAX is 64 or less, and if `vl` is VLMAX there are only whole blocks, no tail that has to be treated, and no
     /// inactive elements either.
     small: bool,
     /// How it can be run if `vl` is VLMAX, or of loads and stores whatever `vl` is.
-    quick: Quick,
+    fast_path: FastPath,
     /// Floating-point: the `frm` up to which the kernel may be used.
-    quick_frm: u8,
+    fast_path_frm: u8,
     /// The bytes of an element of memory, as a power of two.
     shift: u8,
     /// One less than those bytes.
@@ -218,14 +195,14 @@ impl Form {
     /// What runs it, with a scalar operand or without.
     fn run(self, scalar: bool) -> Run {
         match (self, scalar) {
-            (Form::Map, false) => body::vv,
-            (Form::Map, true) => body::vx,
-            (Form::Carry, false) => body::vvm,
-            (Form::Carry, true) => body::vxm,
-            (Form::Test, false) => body::mvv,
-            (Form::Test, true) => body::mvx,
-            (Form::TestCarry, false) => body::mvvm,
-            (Form::TestCarry, true) => body::mvxm,
+            (Form::Map, false) => elements::vv,
+            (Form::Map, true) => elements::vx,
+            (Form::Carry, false) => elements::vvm,
+            (Form::Carry, true) => elements::vxm,
+            (Form::Test, false) => elements::mvv,
+            (Form::Test, true) => elements::mvx,
+            (Form::TestCarry, false) => elements::mvvm,
+            (Form::TestCarry, true) => elements::mvxm,
             (Form::FixedPoint, false) => fixed_point::vv,
             (Form::FixedPoint, true) => fixed_point::vx,
             (Form::Float, false) => float::fvv,
@@ -241,26 +218,26 @@ impl Form {
 /// What executes an instruction: the right side of a row of the chapters.
 struct Row {
     form: Form,
-    work: Option<&'static Work>,
+    spec: Option<&'static KernelSpec>,
 }
 
 impl Row {
     /// With a kernel; without one, for this element width it is reserved.
-    fn new(form: Form, work: Option<&'static Work>) -> Row {
-        Row { form: if work.is_some() { form } else { Form::Own(reserved) }, work }
+    fn new(form: Form, spec: Option<&'static KernelSpec>) -> Row {
+        Row { form: if spec.is_some() { form } else { Form::Own(reserved) }, spec }
     }
 
     /// Without a kernel.
     fn own(run: Run) -> Row {
-        Row { form: Form::Own(run), work: None }
+        Row { form: Form::Own(run), spec: None }
     }
 }
 
 /// For instructions that have no kernel for their elements.
-const NO_LANES: Lanes = Lanes { out: 0, a: 0, b: 0, d: 0, each: !0, negate: [0; 3] };
+const NO_OPERANDS: Operands = Operands { out: 0, a: 0, b: 0, d: 0, each: !0, negate: [0; 3] };
 
 /// For instructions that have no kernel for their elements.
-static NO_WORK: Work = Work::of::<kernels::Map1<integer::Vzext, u8, u8>>();
+static NO_KERNEL: KernelSpec = KernelSpec::of::<maps::Map1<integer::Vzext, u8, u8>>();
 
 /// The kernel of rows for element widths that legality refuses.
 fn reserved(_hart: &mut Hart, vi: &VInst) -> Exec {
@@ -285,7 +262,7 @@ fn row(op: VectorOp, sew: Sew) -> Row {
         VectorOp::Ghash(op) => crypto::ghash::row(op),
         VectorOp::Sm3(op) => crypto::sm3::row(op),
         VectorOp::Sm4(op) => crypto::sm4::row(op),
-        // config::translate has done those.
+        // vset::translate has done those.
         VectorOp::Config(_) => Row::own(reserved),
     }
 }
@@ -296,22 +273,22 @@ fn row(op: VectorOp, sew: Sew) -> Row {
 /// The rule it breaks: it is then an illegal instruction.
 pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'static str> {
     let op = match inst.op.chapter() {
-        Chapter::Vector(VectorOp::Config(op)) => return Ok(config::translate(config, inst, op, vtype)),
+        Chapter::Vector(VectorOp::Config(op)) => return Ok(vset::translate(config, inst, op, vtype)),
         Chapter::Vector(op) => op,
         Chapter::Scalar(_) => return Err("not a vector instruction"),
     };
-    let Row { form, work } = row(op, vtype.sew);
+    let Row { form, spec } = row(op, vtype.sew);
     let shape = inst.op.shape();
     let layout = legality::check(config, inst, vtype)?;
     let vlenb = config.vlen / 8;
     let registers = |r: u8| usize::from(r) * vlenb as usize;
-    let work = work.unwrap_or(&NO_WORK);
+    let spec = spec.unwrap_or(&NO_KERNEL);
     let run = form.run(shape.scalar != Scalar::Absent);
     let scalar = shape.vs1 == Eew::Absent;
     let immediate = shape.scalar == Scalar::Immediate;
     let slot = if immediate { 16 + (inst.imm & 15) as usize } else { usize::from(inst.rs1 & 15) };
-    let sign = |i: usize, size: usize| u64::from(work.negate[i]) << (8 * work.sizes[size] - 1);
-    let mut lanes = Lanes {
+    let sign = |i: usize, size: usize| u64::from(spec.negate[i]) << (8 * spec.sizes[size] - 1);
+    let mut operands = Operands {
         out: registers(inst.rd),
         // vmv.v.v has vs1 for its only source, and vmv.v.x has none.
         a: registers(match (shape.vs2, shape.vs1) {
@@ -327,7 +304,7 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
     let group = layout.vd_registers * vlenb;
     let tail = Policy::new(vtype.vta || layout.agnostic || shape.tail_agnostic(), config.tail);
     let masked = !inst.vm && !shape.v0_is_operand;
-    let bytes = vtype.vlmax(config.vlen) * u32::from(work.sizes[0]);
+    let bytes = vtype.vlmax(config.vlen) * u32::from(spec.sizes[0]);
     let inactive = Policy::new(vtype.vma || layout.agnostic, config.mask);
     // With `vl` at VLMAX there are only whole blocks, and no tail that has to be treated.
     let whole = bytes.is_multiple_of(16) && (bytes == group || tail == Policy::Undisturbed);
@@ -338,21 +315,21 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         && (shape.vd != Eew::Mask || tail == Policy::Undisturbed);
     let vlmax = vtype.vlmax(config.vlen);
     let copies = memory::copies(shape);
-    let quick = Circumstances { form, vlmax, shape, work, masked, plain, small, tail }.quick(inst);
-    if work.swap {
-        std::mem::swap(&mut lanes.a, &mut lanes.d);
+    let fast_path = Circumstances { form, vlmax, shape, spec, masked, plain, small, tail }.fast_path(inst);
+    if spec.swap {
+        std::mem::swap(&mut operands.a, &mut operands.d);
     }
-    let ready = Ready::new(work, lanes, vlmax as usize);
+    let kernel = BoundKernel::new(spec, operands, vlmax as usize);
     let whole_registers = matches!(shape.vd, Eew::Registers(_));
-    let scalar_mask = u64::MAX >> (64 - 8 * u32::from(work.sizes[2]));
+    let scalar_mask = u64::MAX >> (64 - 8 * u32::from(spec.sizes[2]));
     Ok(VInst {
         inst: *inst,
         run,
-        ready,
-        work,
+        kernel,
+        spec,
         small,
-        quick,
-        quick_frm: quick::highest_frm(work).unwrap_or(0),
+        fast_path,
+        fast_path_frm: fast_path::highest_frm(spec).unwrap_or(0),
         shift: copies.map_or(0, |(_, shift)| shift),
         align: (1 << copies.map_or(0, |(_, shift)| shift)) - 1,
         scalar_mask,

@@ -3,10 +3,10 @@
 
 use rvv_isa::{Inst, Op};
 use rvvsim::config::Config;
-use rvvsim::exec;
 use rvvsim::hart::Environment;
 use rvvsim::mem::Ram;
 use rvvsim::privileged::{Platform, RAM_BASE};
+use rvvsim::scalar;
 use rvvsim::{Exec, Hart};
 
 /// Somewhere in the hart's memory.
@@ -33,7 +33,7 @@ pub fn inst(name: &str) -> Inst {
 /// Runs one instruction.
 pub fn run(hart: &mut Hart, inst: &Inst) -> Exec {
     let (handler, _) =
-        exec::handler(inst.op.base()).unwrap_or_else(|| panic!("no handler of {}", inst.op.name()));
+        scalar::handler(inst.op.base()).unwrap_or_else(|| panic!("no handler of {}", inst.op.name()));
     handler(hart, inst)
 }
 

@@ -10,9 +10,9 @@ mod uart;
 
 use super::{Platform, Privilege, RAM_BASE};
 use crate::config::Config;
-use crate::exec::{Flow, handler};
 use crate::hart::{Environment, Hart};
 use crate::mem::Ram;
+use crate::scalar::{Flow, handler};
 use crate::trap::{Cause, Exec};
 use rvv_isa::{Inst, Isa, Op};
 

@@ -1,0 +1,22 @@
+//! How vector instructions run: the register file, the elements of a group, and kernels that compute them.
+//!
+//! * [`elements`]: prestart, active, inactive, body and tail, once for all instructions;
+//! * [`kernel`]: a kernel and its operands; [`maps`] and [`float_kernels`] have the kernels;
+//! * [`fast_path`]: shortcuts for `vl` = VLMAX and `vstart` = 0;
+//! * [`host_float`], [`host_float_avx`]: floating point on the host's FPU.
+
+pub(crate) mod copy;
+pub(in crate::vector) mod element;
+pub(in crate::vector) mod elements;
+pub(in crate::vector) mod fast_path;
+#[cfg(test)]
+mod fast_path_tests;
+pub(in crate::vector) mod float_kernels;
+pub(in crate::vector) mod host_float;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::vector) mod host_float_avx;
+pub(in crate::vector) mod kernel;
+#[cfg(test)]
+mod kernel_tests;
+pub(in crate::vector) mod maps;
+pub(in crate::vector) mod registers;
