@@ -8,7 +8,7 @@
 //!
 //! The ground truth is [`soft`]: Berkeley SoftFloat with its RISC-V specialisation. The functions of [`Float`]
 //! give the same bits and the same flags, and come from the host's FPU or from the integer kernels of `round`
-//! where those can be shown to agree; `tests/fp_*.rs` compare the two.
+//! where those can be shown to agree; `tests/all/fp/` compares the two.
 //!
 //! Flags are sticky, and that is used: when the flags passed in already hold [`Flags::NX`], nothing has to find
 //! out whether a result was exact. Passing the live `fflags` is therefore faster than passing empty flags

@@ -1,0 +1,9 @@
+//! One binary for all integration tests of this crate: each binary is another link of the whole crate.
+
+mod campaign;
+mod command;
+mod corpus;
+mod dresses;
+mod jury;
+mod open;
+mod replay;

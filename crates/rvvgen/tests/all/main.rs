@@ -1,0 +1,7 @@
+//! One binary for all integration tests of this crate: each binary is another link of the whole crate.
+
+mod command;
+mod compiled;
+mod head_comment;
+mod programs;
+mod text;

@@ -1,0 +1,7 @@
+//! Linux processes: guests of a few system calls, and guests from a C compiler.
+
+mod calls;
+
+mod blocked;
+mod guests;
+mod streams;

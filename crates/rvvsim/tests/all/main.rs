@@ -1,0 +1,11 @@
+//! One binary for all integration tests of this crate: each binary is another link of the whole crate.
+//! Vector instructions are tested in `testsuite/tests/all/`; here is what they say when they trap.
+
+mod command;
+mod exec;
+mod footprint;
+mod fp;
+mod linux;
+mod snapshot;
+mod trace;
+mod vector_messages;

@@ -1,0 +1,12 @@
+//! One binary for all integration tests of this crate: each binary is another link of the whole crate.
+
+mod bad_input;
+mod blocks;
+mod docs;
+mod goldens;
+mod kernels;
+mod rules;
+mod runner;
+mod sail;
+mod vector;
+mod vmatrix;

@@ -1,0 +1,6 @@
+//! The official Sail model as a judge.
+
+mod model;
+
+mod cases;
+mod lockstep;
