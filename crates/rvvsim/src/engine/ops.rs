@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 ///
 /// # Safety
 /// The host must have what it was compiled for: see [`of_copy`].
-pub type Op = unsafe fn(&mut Hart, At<'_>, &Block) -> End;
+pub type UopFn = unsafe fn(&mut Hart, At<'_>, &Block) -> End;
 
 /// How a block ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,7 +137,7 @@ macro_rules! ops {
     ($($kind:ident: $($how:ident)? $(|$h:ident, $at:ident, $block:ident| $body:block)?
        $([$a:ident, $b:ident, $imm:ident] $value:expr)?;)*) => {
         /// What runs a kind of micro-op.
-        pub fn of(kind: Kind) -> Op {
+        pub fn of(kind: Kind) -> UopFn {
             match kind {
                 $(Kind::$kind => $kind,)*
             }
@@ -305,7 +305,7 @@ pieces! {
 }
 
 /// What runs a load or store that may be a copy, on this host.
-pub fn of_copy(kind: Kind, vinst: &VInst) -> Op {
+pub fn of_copy(kind: Kind, vinst: &VInst) -> UopFn {
     let load = kind == Kind::VectorLoad;
     /// For the size it has if `vl` is VLMAX.
     macro_rules! by_size {

@@ -232,7 +232,7 @@ impl Builder {
             FastPath::MapScalar => Kind::MapScalar,
             FastPath::Float => Kind::FloatMap,
             FastPath::FloatScalar => Kind::FloatMapScalar,
-            FastPath::Word(..) | FastPath::Test(..) | FastPath::Reduce => Kind::Word,
+            FastPath::Word { .. } | FastPath::Test { .. } | FastPath::Reduce => Kind::Word,
             FastPath::Load => Kind::VectorLoad,
             FastPath::Store => Kind::VectorStore,
             FastPath::SetVl => Kind::SetVl,

@@ -1,6 +1,6 @@
 //! Micro-ops: what a block is made of.
 
-use super::ops::{self, Op};
+use super::ops::{self, UopFn};
 use crate::vector::VInst;
 
 /// What a micro-op does. The names are those of the instructions; where an instruction needs nothing
@@ -140,7 +140,7 @@ impl Kind {
 #[derive(Clone, Copy)]
 pub struct Uop {
     /// What runs it, by its kind.
-    op: Op,
+    op: UopFn,
     /// Immediate; for branches and jumps the taken target; for vector instructions where the instruction is.
     pub imm: i64,
     /// What to do.
@@ -173,7 +173,7 @@ impl Uop {
 
     /// What runs it.
     #[inline(always)]
-    pub fn op(&self) -> Op {
+    pub fn op(&self) -> UopFn {
         self.op
     }
 }

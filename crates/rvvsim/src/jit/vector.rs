@@ -143,7 +143,7 @@ impl Emitter<'_> {
         self.lookup(access, vinst.element_bytes(), at);
         x64!(&mut self.asm; add rax, r15);
         self.registers();
-        let vd = vinst.vd as i32;
+        let vd = vinst.groups.vd as i32;
         for (n, &(o, width)) in pieces.iter().enumerate() {
             let from =
                 if access == Access::Load { Operand::Memory(RAX, o) } else { Operand::Memory(RDX, vd + o) };
@@ -170,7 +170,7 @@ impl Emitter<'_> {
         let shift = matches!(binary, Binary::Shift(_));
         if scalar {
             let widest = pieces[0].1;
-            if vinst.immediate {
+            if vinst.scalar.immediate {
                 let imm = i64::from(vinst.inst.imm);
                 self.constant(RAX, if shift { imm & i64::from(sew.bits() - 1) } else { imm });
             } else {
@@ -185,7 +185,7 @@ impl Emitter<'_> {
             self.splat(SPARE, RAX, sew, pieces[0].1);
         }
         self.registers();
-        let (vd, vs1, vs2) = (vinst.vd as i32, vinst.vs1 as i32, vinst.vs2 as i32);
+        let (vd, vs1, vs2) = (vinst.groups.vd as i32, vinst.groups.vs1 as i32, vinst.groups.vs2 as i32);
         for &(o, width) in &pieces {
             let first = Operand::Memory(RDX, vs2 + o);
             let second = if scalar { Operand::Vector(SCALAR) } else { Operand::Memory(RDX, vs1 + o) };
@@ -253,7 +253,7 @@ impl Emitter<'_> {
             self.splat(SCALAR, RAX, vinst.vtype.sew, pieces[0].1);
         }
         self.registers();
-        let (vd, vs1, vs2) = (vinst.vd as i32, vinst.vs1 as i32, vinst.vs2 as i32);
+        let (vd, vs1, vs2) = (vinst.groups.vd as i32, vinst.groups.vs1 as i32, vinst.groups.vs2 as i32);
         for (n, &(o, width)) in pieces.iter().enumerate() {
             let n = n as u8;
             let group = |base: i32| Operand::Memory(RDX, base + o);

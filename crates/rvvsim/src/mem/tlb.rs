@@ -13,7 +13,7 @@ const INVALID: u64 = PAGE / 2;
 // Host code reads entries, too: see `Tlb::table_offset`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Entry {
+struct TlbEntry {
     /// The page's virtual address.
     tag: u64,
     /// RAM offset minus virtual address, wrapping.
@@ -24,14 +24,14 @@ struct Entry {
 /// need care at each access (devices, code that a store must invalidate, watched words) are left out.
 #[derive(Clone)]
 pub struct Tlb {
-    load: [Entry; ENTRIES],
-    store: [Entry; ENTRIES],
-    fetch: [Entry; ENTRIES],
+    load: [TlbEntry; ENTRIES],
+    store: [TlbEntry; ENTRIES],
+    fetch: [TlbEntry; ENTRIES],
 }
 
 impl Default for Tlb {
     fn default() -> Self {
-        let none = [Entry { tag: INVALID, addend: 0 }; ENTRIES];
+        let none = [TlbEntry { tag: INVALID, addend: 0 }; ENTRIES];
         Tlb { load: none, store: none, fetch: none }
     }
 }
@@ -39,11 +39,11 @@ impl Default for Tlb {
 impl Tlb {
     /// With these bits of an address divided by 256, an entry is this far from the start of its table. Its first word is the
     /// tag, its second the addend.
-    pub(crate) const INDEX_MASK: i32 = ((ENTRIES - 1) * size_of::<Entry>()) as i32;
+    pub(crate) const INDEX_MASK: i32 = ((ENTRIES - 1) * size_of::<TlbEntry>()) as i32;
 
     /// Where the table for an access is.
     pub(crate) const fn table_offset(access: Access) -> usize {
-        const { assert!(size_of::<Entry>() as u64 * 256 == PAGE) };
+        const { assert!(size_of::<TlbEntry>() as u64 * 256 == PAGE) };
         match access {
             Access::Load => std::mem::offset_of!(Tlb, load),
             Access::Store => std::mem::offset_of!(Tlb, store),
@@ -52,7 +52,7 @@ impl Tlb {
     }
 
     #[inline(always)]
-    fn table(&self, access: Access) -> &[Entry; ENTRIES] {
+    fn table(&self, access: Access) -> &[TlbEntry; ENTRIES] {
         match access {
             Access::Load => &self.load,
             Access::Store => &self.store,
@@ -86,7 +86,7 @@ impl Tlb {
             Access::Store => &mut self.store,
             Access::Fetch => &mut self.fetch,
         };
-        table[(va / PAGE) as usize % ENTRIES] = Entry { tag, addend };
+        table[(va / PAGE) as usize % ENTRIES] = TlbEntry { tag, addend };
     }
 
     /// Forgets everything.

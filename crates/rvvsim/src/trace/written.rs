@@ -24,7 +24,7 @@ pub(super) fn registers(
     let Some(&first) = fields.first() else { return 0 };
     let (vstart, vl) = (v.vstart as usize, v.vl as usize);
     let bit = |register: u8, i: usize| v.register(register)[i / 8] >> (i % 8) & 1 != 0;
-    let active = |i: &usize| !translated.masked || bit(0, *i);
+    let active = |i: &usize| !translated.policy.masked || bit(0, *i);
     // The register of element `i` of the group that begins at bit `start`.
     let of = |start: usize, eew: usize, i: usize| 1_u32 << ((start + i * eew) / vlen).min(31);
     let all = |start: usize, eew: usize, elements: &mut dyn Iterator<Item = usize>| {

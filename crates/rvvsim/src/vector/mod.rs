@@ -27,8 +27,8 @@ use crate::config::{Agnostic, Config};
 use crate::trap::{Exec, Trap};
 use chapters::{conversion, crypto, fixed_point, float, integer, mask, memory, permute, reduction, vset};
 use rules::legality;
-use rules::policy::{Coins, Extent, KnownOnes};
-use run::fast_path::{self, Circumstances};
+use rules::policy::{Coins, Extent, KnownOnes, Written};
+use run::fast_path::{self, Circumstances, FastPaths};
 use run::kernel::{self, BoundKernel, KernelSpec, Operands, SCALAR};
 use run::{elements, maps};
 use rvv_isa::{Chapter, Eew, Inst, Scalar, Sew, VectorOp, Vtype, rows};
@@ -68,10 +68,8 @@ impl VectorState {
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let vlenb = config.vlen as usize / 8;
-        let mut regs = Registers::new(32 * vlenb, kernel::SLACK);
-        regs[32 * vlenb + kernel::ONES..][..64].fill(0xff);
         VectorState {
-            regs,
+            regs: Registers::new(32 * vlenb, kernel::SLACK),
             vlenb,
             vl: 0,
             vtype: Vtype::VILL,
@@ -109,56 +107,66 @@ pub struct VInst {
     pub inst: Inst,
     /// What runs it.
     pub run: Run,
-    /// What computes its elements, and where they are.
-    kernel: BoundKernel,
-    /// How its elements are computed.
-    spec: &'static KernelSpec,
-    /// VLMAX is 64 or less, and if `vl` is VLMAX there are only whole blocks, no tail that has to be treated, and no
-    /// inactive elements either.
-    small: bool,
-    /// How it can be run if `vl` is VLMAX, or of loads and stores whatever `vl` is.
-    fast_path: FastPath,
-    /// Floating-point: the `frm` up to which the kernel may be used.
-    fast_path_frm: u8,
-    /// The bytes of an element of memory, as a power of two.
-    shift: u8,
-    /// One less than those bytes.
-    align: u64,
-    /// The bits of a scalar operand that count.
-    scalar_mask: u64,
-    /// How often it fits in eight bytes: a one at the foot of each.
-    scalar_splat: u64,
-    /// Where the register group `vd` (or `vs3`) begins in [`VectorState::regs`].
-    pub vd: u32,
-    /// Where `vs1` begins.
-    pub vs1: u32,
-    /// Where `vs2` begins.
-    pub vs2: u32,
-    /// The bytes of the registers of `vd`, one field of it if it is a segment's: the tail ends there.
-    pub group: u32,
-    /// VLMAX.
-    pub vlmax: u32,
     /// The `vtype` it runs under; of `vsetvli` and `vsetivli`, the one it sets.
     pub vtype: Vtype,
+    /// VLMAX.
+    pub vlmax: u32,
+    /// Where its operands are.
+    pub groups: RegisterGroups,
+    /// Its scalar operand.
+    pub scalar: ScalarOperand,
+    /// Which elements get results, and what becomes of the others.
+    pub policy: ElementPolicy,
+    /// How its elements are computed.
+    spec: &'static KernelSpec,
+    /// The kernel for them, and where they are.
+    kernel: BoundKernel,
+    /// How it runs if it reduces to a kernel or a copy.
+    fast: FastPaths,
+    /// What it writes, for the random tail policy.
+    written: Written,
+}
+
+/// Where the register groups of an instruction begin, in bytes of [`VectorState::regs`].
+#[derive(Clone, Copy, Default)]
+pub struct RegisterGroups {
+    /// `vd`, or `vs3`.
+    pub vd: u32,
+    /// `vs1`.
+    pub vs1: u32,
+    /// `vs2`.
+    pub vs2: u32,
+    /// The bytes of the registers of `vd`, of one field if it is a segment's: the tail ends there.
+    pub vd_bytes: u32,
+}
+
+/// The scalar operand of an instruction.
+#[derive(Clone, Copy, Default)]
+pub struct ScalarOperand {
+    /// It is the immediate and not a register.
+    pub immediate: bool,
+    /// The bits of it that count.
+    mask: u64,
+    /// A one at the foot of each copy of it that fits in eight bytes.
+    splat: u64,
+}
+
+/// Which elements of an instruction get results, and what becomes of the others.
+#[derive(Clone, Copy)]
+pub struct ElementPolicy {
     /// Elements are active where `v0.mask` says so. (A carry or a selector in v0 is an operand and no mask.)
     pub masked: bool,
-    /// The scalar operand is the immediate and not a register.
-    pub immediate: bool,
     /// What becomes of inactive elements.
     pub inactive: Policy,
     /// What becomes of the tail.
     pub tail: Policy,
-    /// The registers that [`KnownOnes`] is to hear of, a bit for each; none if the tail policy is not random.
-    writes: u32,
-    /// How much of them is written.
-    extent: Extent,
 }
 
 impl VInst {
     /// The integer scalar operand: `x[rs1]` or the immediate.
     #[inline(always)]
     fn scalar(&self, hart: &Hart) -> u64 {
-        if self.immediate { self.inst.imm as i64 as u64 } else { hart.x[self.inst.rs1] }
+        if self.scalar.immediate { self.inst.imm as i64 as u64 } else { hart.x[self.inst.rs1] }
     }
 
     /// An illegal instruction, found at run time.
@@ -287,7 +295,8 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
     let scalar = shape.vs1 == Eew::Absent;
     let immediate = shape.scalar == Scalar::Immediate;
     let slot = if immediate { 16 + (inst.imm & 15) as usize } else { usize::from(inst.rs1 & 15) };
-    let sign = |i: usize, size: usize| u64::from(spec.negate[i]) << (8 * spec.sizes[size] - 1);
+    let sign = |negate: bool, size: u8| u64::from(negate) << (8 * size - 1);
+    let [size_d, size_a, size_b] = spec.sizes;
     let mut operands = Operands {
         out: registers(inst.rd),
         // vmv.v.v has vs1 for its only source, and vmv.v.x has none.
@@ -299,7 +308,7 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
         b: if scalar { 32 * vlenb as usize + SCALAR + 64 * slot } else { registers(inst.rs1) },
         d: registers(inst.rd),
         each: if scalar { 0 } else { !0 },
-        negate: [sign(0, 1), sign(1, 2), sign(2, 0)],
+        negate: [sign(spec.negate.a, size_a), sign(spec.negate.b, size_b), sign(spec.negate.d, size_d)],
     };
     let group = layout.vd_registers * vlenb;
     let tail = Policy::new(vtype.vta || layout.agnostic || shape.tail_agnostic(), config.tail);
@@ -322,40 +331,43 @@ pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'
     let kernel = BoundKernel::new(spec, operands, vlmax as usize);
     let whole_registers = matches!(shape.vd, Eew::Registers(_));
     let scalar_mask = u64::MAX >> (64 - 8 * u32::from(spec.sizes[2]));
+    let writes_registers =
+        matches!(config.tail, Agnostic::Random(_)) && !shape.is_store() && shape.vd != Eew::Absent;
+    let fields = if whole_registers { 1 } else { u32::from(inst.nf) + 1 };
     Ok(VInst {
         inst: *inst,
         run,
-        kernel,
-        spec,
-        small,
-        fast_path,
-        fast_path_frm: fast_path::highest_frm(spec).unwrap_or(0),
-        shift: copies.map_or(0, |(_, shift)| shift),
-        align: (1 << copies.map_or(0, |(_, shift)| shift)) - 1,
-        scalar_mask,
-        scalar_splat: u64::MAX / scalar_mask,
-        vd: u32::from(inst.rd) * vlenb,
-        vs1: u32::from(inst.rs1) * vlenb,
-        vs2: u32::from(inst.rs2) * vlenb,
-        group,
-        vlmax,
         vtype,
-        masked,
-        immediate,
-        inactive,
-        tail,
-        writes: if matches!(config.tail, Agnostic::Random(_)) && !shape.is_store() && shape.vd != Eew::Absent
-        {
-            let registers = layout.vd_registers * if whole_registers { 1 } else { u32::from(inst.nf) + 1 };
-            (((1_u64 << registers) - 1) << inst.rd) as u32
-        } else {
-            0
+        vlmax,
+        groups: RegisterGroups {
+            vd: u32::from(inst.rd) * vlenb,
+            vs1: u32::from(inst.rs1) * vlenb,
+            vs2: u32::from(inst.rs2) * vlenb,
+            vd_bytes: group,
         },
-        extent: match shape.vd {
-            Eew::Mask => Extent::Mask,
-            Eew::Element0 | Eew::WideElement0 => Extent::Element0,
-            _ if whole_registers => Extent::All,
-            _ => Extent::Body,
+        scalar: ScalarOperand { immediate, mask: scalar_mask, splat: u64::MAX / scalar_mask },
+        policy: ElementPolicy { masked, inactive, tail },
+        spec,
+        kernel,
+        fast: FastPaths {
+            path: fast_path,
+            small,
+            highest_frm: fast_path::highest_frm(spec).unwrap_or(0),
+            shift: copies.map_or(0, |(_, shift)| shift),
+            align_mask: (1 << copies.map_or(0, |(_, shift)| shift)) - 1,
+        },
+        written: Written {
+            registers: if writes_registers {
+                (((1_u64 << (layout.vd_registers * fields)) - 1) << inst.rd) as u32
+            } else {
+                0
+            },
+            extent: match shape.vd {
+                Eew::Mask => Extent::Mask,
+                Eew::Element0 | Eew::WideElement0 => Extent::Element0,
+                _ if whole_registers => Extent::All,
+                _ => Extent::Body,
+            },
         },
     })
 }

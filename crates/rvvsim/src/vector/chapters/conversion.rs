@@ -4,7 +4,7 @@
 use crate::fp::{self, BF16, Bits, F16, F32, F64, Flags, Int, RoundingMode};
 use crate::vector::chapters::float::Format;
 use crate::vector::run::float_kernels::{
-    Float1, FromSigned, FromUnsigned, Narrowing, Nothing, ToSigned, ToUnsigned, Widening,
+    Float1, FromSigned, FromUnsigned, Narrowing, Nearest, Nothing, ToSigned, ToUnsigned, Truncated, Widening,
 };
 use crate::vector::run::kernel::{Fast, KernelSpec};
 use crate::vector::{Form, Row, rows};
@@ -75,9 +75,9 @@ pub(in crate::vector) fn row(op: VectorConversion, sew: Sew) -> Row {
             };
             Row::new(Form::Float, spec)
         }};
-        (@ $slow:expr, $kernel:ident, $u:ty) => { fast!($slow, $kernel<0>, $u, $u, Fast::In(RNE)) };
+        (@ $slow:expr, $kernel:ident, $u:ty) => { fast!($slow, $kernel<Nearest>, $u, $u, Fast::In(RNE)) };
         (@ $slow:expr, $kernel:ident, $u:ty, $rtz:ident) => {
-            Some(const { &KernelSpec::float::<Float1<$kernel<1>, $u, $u>>($slow, Fast::In(RTZ)).in_mode(RTZ) })
+            Some(const { &KernelSpec::float::<Float1<$kernel<Truncated>, $u, $u>>($slow, Fast::In(RTZ)).in_mode(RTZ) })
         };
     }
     macro_rules! from_integer {

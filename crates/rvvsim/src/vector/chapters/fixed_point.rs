@@ -5,7 +5,8 @@
 use crate::Hart;
 use crate::trap::Exec;
 use crate::vector::run::element::{kernel_by_sew, ops};
-use crate::vector::run::elements::{Kind, begin, end, log_csr, map, put_scalar};
+use crate::vector::run::elements::{begin, end, log_csr, map, put_scalar};
+use crate::vector::run::input::{MapInput, Vxrm};
 use crate::vector::run::maps::Saturating;
 use crate::vector::{Form, Row, VInst, rows};
 use rvv_isa::chapter::VectorFixed;
@@ -14,16 +15,16 @@ use rvv_isa::{Sew, csr};
 /// The rounding increment `r` of norm:vxrm_op, without branches: the same for a lane as for many.
 trait Round {
     /// The increment for this value, `d` bits of which are rounded off. `d` is less than its width.
-    fn increment(self, d: u32, vxrm: u8) -> Self;
+    fn increment(self, d: u32, vxrm: Vxrm) -> Self;
     /// The increment where one bit, `half`, is rounded off, and `last` is the last bit that is left.
-    fn increment_of(half: Self, last: Self, vxrm: u8) -> Self;
+    fn increment_of(half: Self, last: Self, vxrm: Vxrm) -> Self;
 }
 
 macro_rules! round {
     ($($t:ty)*) => {$(
         impl Round for $t {
             #[inline(always)]
-            fn increment(self, d: u32, vxrm: u8) -> Self {
+            fn increment(self, d: u32, vxrm: Vxrm) -> Self {
                 let below = ((1 as $t) << d) - 1;
                 let cut = self & below;
                 // v[d], v[d-1], v[d-2:0] != 0; nothing is cut off if d is 0.
@@ -31,13 +32,13 @@ macro_rules! round {
                 let half = (cut << 1) >> d;
                 let rest = <$t>::from(cut & (below >> 1) != 0);
                 let when = |mode| <$t>::from(vxrm == mode).wrapping_neg();
-                half & when(0) | half & (rest | last) & when(1) | (last ^ 1) & (half | rest) & when(3)
+                half & when(Vxrm::RNU) | half & (rest | last) & when(Vxrm::RNE) | (last ^ 1) & (half | rest) & when(Vxrm::ROD)
             }
 
             #[inline(always)]
-            fn increment_of(half: Self, last: Self, vxrm: u8) -> Self {
+            fn increment_of(half: Self, last: Self, vxrm: Vxrm) -> Self {
                 let when = |mode| <$t>::from(vxrm == mode).wrapping_neg();
-                half & (when(0) | last & when(1) | (last ^ 1) & when(3))
+                half & (when(Vxrm::RNU) | last & when(Vxrm::RNE) | (last ^ 1) & when(Vxrm::ROD))
             }
         }
     )*};
@@ -47,49 +48,49 @@ round! { u8 u16 u32 u64 u128 }
 
 ops! { all:
     /// norm:vsaddu_vsadd_vssubu_vssub_op
-    Vsaddu(a: U, b: U, _rm: u8) -> (U, U) = {
+    Vsaddu(a: U, b: U, _rm: Vxrm) -> (U, U) = {
         let sum = a.saturating_add(b);
         (sum, sum ^ a.wrapping_add(b))
     };
     /// norm:vsaddu_vsadd_vssubu_vssub_op
-    Vsadd(a: U, b: U, _rm: u8) -> (U, U) = {
+    Vsadd(a: U, b: U, _rm: Vxrm) -> (U, U) = {
         let sum = (a as S).saturating_add(b as S) as U;
         (sum, sum ^ a.wrapping_add(b))
     };
     /// norm:vsaddu_vsadd_vssubu_vssub_op
-    Vssubu(a: U, b: U, _rm: u8) -> (U, U) = {
+    Vssubu(a: U, b: U, _rm: Vxrm) -> (U, U) = {
         let difference = a.saturating_sub(b);
         (difference, difference ^ a.wrapping_sub(b))
     };
     /// norm:vsaddu_vsadd_vssubu_vssub_op
-    Vssub(a: U, b: U, _rm: u8) -> (U, U) = {
+    Vssub(a: U, b: U, _rm: Vxrm) -> (U, U) = {
         let difference = (a as S).saturating_sub(b as S) as U;
         (difference, difference ^ a.wrapping_sub(b))
     };
-    /// norm:vaaddu_vaadd_vasubu_vasub_op: `roundoff_unsigned(vs2[i] + vs1[i], 1)`. What both have, and half of what
-    /// one of them has, is half the sum.
-    Vaaddu(a: U, b: U, rm: u8) -> (U, U) = {
+    /// norm:vaaddu_vaadd_vasubu_vasub_op: `roundoff_unsigned(vs2[i] + vs1[i], 1)`.
+    /// ⌊(a+b)/2⌋ = (a & b) + ((a ^ b) >> 1), without overflow.
+    Vaaddu(a: U, b: U, rm: Vxrm) -> (U, U) = {
         let half = (a & b).wrapping_add((a ^ b) >> 1);
         (half.wrapping_add(U::increment_of((a ^ b) & 1, half & 1, rm)), 0)
     };
     /// norm:vaaddu_vaadd_vasubu_vasub_op: `roundoff_signed(vs2[i] + vs1[i], 1)`
-    Vaadd(a: U, b: U, rm: u8) -> (U, U) = {
+    Vaadd(a: U, b: U, rm: Vxrm) -> (U, U) = {
         let half = (a & b).wrapping_add(((a ^ b) as S >> 1) as U);
         (half.wrapping_add(U::increment_of((a ^ b) & 1, half & 1, rm)), 0)
     };
-    /// norm:vaaddu_vaadd_vasubu_vasub_op; norm:vasub_vasubu_op_overflow: it wraps around. Half of what one of them has,
-    /// less what only `b` has, is half the difference.
-    Vasubu(a: U, b: U, rm: u8) -> (U, U) = {
+    /// norm:vaaddu_vaadd_vasubu_vasub_op; norm:vasub_vasubu_op_overflow: it wraps around.
+    /// ⌊(a-b)/2⌋ = ((a ^ b) >> 1) - (!a & b), without overflow.
+    Vasubu(a: U, b: U, rm: Vxrm) -> (U, U) = {
         let half = ((a ^ b) >> 1).wrapping_sub(!a & b);
         (half.wrapping_add(U::increment_of((a ^ b) & 1, half & 1, rm)), 0)
     };
     /// norm:vaaddu_vaadd_vasubu_vasub_op
-    Vasub(a: U, b: U, rm: u8) -> (U, U) = {
+    Vasub(a: U, b: U, rm: Vxrm) -> (U, U) = {
         let half = (((a ^ b) as S >> 1) as U).wrapping_sub(!a & b);
         (half.wrapping_add(U::increment_of((a ^ b) & 1, half & 1, rm)), 0)
     };
     /// norm:vsmul_op: `clip(roundoff_signed(vs2[i]*vs1[i], SEW-1))`
-    Vsmul(a: U, b: U, rm: u8) -> (U, U) = {
+    Vsmul(a: U, b: U, rm: Vxrm) -> (U, U) = {
         let product = a as S as Z * b as S as Z;
         let rounded = (product >> (BITS - 1)) + (product as W).increment(BITS - 1, rm) as Z;
         // Only the square of the least number is out of range.
@@ -97,12 +98,12 @@ ops! { all:
         (clipped as U, (clipped != rounded) as U)
     };
     /// norm:vssrl_vssra_op: the low lg2(SEW) bits of `b`.
-    Vssrl(a: U, b: U, rm: u8) -> (U, U) = {
+    Vssrl(a: U, b: U, rm: Vxrm) -> (U, U) = {
         let d = b as u32 % BITS;
         ((a >> d).wrapping_add(a.increment(d, rm)), 0)
     };
     /// norm:vssrl_vssra_op
-    Vssra(a: U, b: U, rm: u8) -> (U, U) = {
+    Vssra(a: U, b: U, rm: Vxrm) -> (U, U) = {
         let d = b as u32 % BITS;
         (((a as S >> d) as U).wrapping_add(a.increment(d, rm)), 0)
     };
@@ -110,14 +111,14 @@ ops! { all:
 
 ops! { narrow:
     /// norm:vnclipu_vnclip_op, norm:vnclipu_overflow: the low lg2(2*SEW) bits of `b`.
-    Vnclipu(a: W, b: U, rm: u8) -> (U, U) = {
+    Vnclipu(a: W, b: U, rm: Vxrm) -> (U, U) = {
         let d = b as u32 % W::BITS;
         let rounded = (a >> d) + a.increment(d, rm);
         let clipped = rounded.min(U::MAX as W);
         (clipped as U, (clipped != rounded) as U)
     };
     /// norm:vnclipu_vnclip_op, norm:vnclip_overflow
-    Vnclip(a: W, b: U, rm: u8) -> (U, U) = {
+    Vnclip(a: W, b: U, rm: Vxrm) -> (U, U) = {
         let d = b as u32 % W::BITS;
         let rounded = (a as Z >> d) + a.increment(d, rm) as Z;
         let clipped = rounded.clamp(S::MIN as Z, S::MAX as Z);
@@ -128,7 +129,7 @@ ops! { narrow:
 /// A whole instruction; `vxsat` if an active element was saturated.
 #[inline(always)]
 fn run(hart: &mut Hart, vi: &VInst) -> Exec {
-    if map(&mut hart.v, vi, Kind::Effects) != 0 {
+    if map(&mut hart.v, vi, MapInput::Vxrm) != 0 {
         saturated(hart);
     }
     end(hart);

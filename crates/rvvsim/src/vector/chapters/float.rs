@@ -9,14 +9,15 @@ use crate::trap::Exec;
 use crate::vector::chapters::integer::Vmv;
 use crate::vector::run::element::{Element, ops};
 use crate::vector::run::elements::{
-    self, Kind, begin, blank, body_bits, end, log_csr, map, put_scalar, read_element, treat_rest, vl,
+    self, begin, blank, body_bits, end, log_csr, map, put_scalar, read_element, treat_rest, vl,
     write_element, write_mask_word,
 };
 use crate::vector::run::float_kernels::{
     Compare, Equal, Float1, Float2, Float3, Fused, Greater, GreaterOrEqual, Greatest, Least, Less,
     LessOrEqual, Nothing, Product, Quotient, Reversed, Root, Sum, Unary, Unequal, Wide2, WideFused,
 };
-use crate::vector::run::kernel::{Fast, KernelSpec, Operands, PART_A, PART_B, PART_D, PART_OUT};
+use crate::vector::run::input::{Inexact, MapInput};
+use crate::vector::run::kernel::{Fast, KernelSpec, Negated, Operands, PART_A, PART_B, PART_D, PART_OUT};
 use crate::vector::run::maps::{Choose, Map2};
 use crate::vector::{Form, Row, VInst, VectorState, rows};
 use rvv_isa::chapter::VectorFloat;
@@ -177,10 +178,10 @@ impl<'a> Pending<'a> {
         Ok(Pending { vi, rm, flags: hart.fflags, fast })
     }
 
-    /// What the kernel need not find out: see [`Kernel`](crate::vector::run::kernel::Kernel).
+    /// What the kernel does about inexact results.
     #[inline(always)]
-    fn mode(&self) -> u64 {
-        u64::from(!self.flags.contains(Flags::NX))
+    fn inexact(&self) -> Inexact {
+        Inexact::under(self.flags)
     }
 
     /// Element `i`, exactly.
@@ -253,12 +254,12 @@ impl<'a> Pending<'a> {
         let size = usize::from(vi.spec.sizes[0]);
         let chunk = 64 >> size.trailing_zeros();
         let mut first = vstart;
-        if vstart == 0 && !vi.masked {
+        if vstart == 0 && !vi.policy.masked {
             // Whole blocks of 16 bytes.
             let whole = vl & !((16 >> size.trailing_zeros()) - 1);
             first = done;
             if self.fast && whole > 0 && done == 0 {
-                first = vi.kernel.run_part(&mut v.regs, vi.kernel.operands(), whole, self.mode()) as usize;
+                first = vi.kernel.run_part(&mut v.regs, vi.kernel.operands(), whole, self.inexact()) as usize;
             }
             while first < whole {
                 let end = whole.min(first + chunk);
@@ -266,7 +267,7 @@ impl<'a> Pending<'a> {
                 first = end;
                 if self.fast && first < whole {
                     let (part, left) = (vi.kernel.part(first), whole - first);
-                    first += vi.kernel.run_part(&mut v.regs, &part, left, self.mode()) as usize;
+                    first += vi.kernel.run_part(&mut v.regs, &part, left, self.inexact()) as usize;
                 }
             }
         }
@@ -283,7 +284,7 @@ impl<'a> Pending<'a> {
         let mut first = from & !(chunk - 1);
         while first < vl {
             let mut active = body_bits(first, chunk, from, vl);
-            if vi.masked {
+            if vi.policy.masked {
                 active &= u64::read(&v.regs[first / 8..]);
             }
             let count = chunk.min(vl - first);
@@ -291,7 +292,7 @@ impl<'a> Pending<'a> {
             let mut done = false;
             if self.fast && active != 0 {
                 let part = self.put_aside(v, vi.kernel.part(first), active, chunk);
-                done = vi.kernel.run_part(&mut v.regs, &part, count, self.mode()) as usize >= count;
+                done = vi.kernel.run_part(&mut v.regs, &part, count, self.inexact()) as usize >= count;
                 if done {
                     v.blend(to, part.out, size, active, count);
                 }
@@ -318,11 +319,11 @@ impl<'a> Pending<'a> {
         let mut word = vstart - vstart % 64;
         while word < vl {
             let body = body_bits(word, 64, vstart, vl);
-            let active = if vi.masked { body & u64::read(&v.regs[word / 8..]) } else { body };
+            let active = if vi.policy.masked { body & u64::read(&v.regs[word / 8..]) } else { body };
             let count = (vl - word).min(64);
             // Comparisons of numbers raise nothing, active or not; if there are NaNs, it is only asked of the active.
             let part = Operands { out, ..vi.kernel.part(word) };
-            let bits = if vi.kernel.run_part(&mut v.regs, &part, count, 0) as usize >= count {
+            let bits = if vi.kernel.run_part(&mut v.regs, &part, count, Inexact::Taken) as usize >= count {
                 u64::read(&v.regs[out..])
             } else {
                 (0..count)
@@ -332,7 +333,7 @@ impl<'a> Pending<'a> {
             write_mask_word(v, vi, word, bits, active, body & !active);
             word += 64;
         }
-        v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
+        v.treat_mask_tail(vi.policy.tail, vi.groups.vd as usize, vl);
     }
 }
 
@@ -406,7 +407,7 @@ fn sign_vf(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let scalar = scalar(hart, vi);
     put_scalar(&mut hart.v, vi, scalar);
-    map(&mut hart.v, vi, Kind::Pure);
+    map(&mut hart.v, vi, MapInput::Index);
     end(hart);
     Ok(())
 }
@@ -417,7 +418,7 @@ fn vfmerge(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let scalar = scalar(hart, vi);
     put_scalar(&mut hart.v, vi, scalar);
-    map(&mut hart.v, vi, Kind::Carry);
+    map(&mut hart.v, vi, MapInput::Mask);
     end(hart);
     Ok(())
 }
@@ -483,56 +484,61 @@ pub(in crate::vector) fn row(op: VectorFloat, sew: Sew) -> Row {
             Row::new(Form::Float, spec!(KernelSpec::float::<Nothing<T, T>>($slow::<F>, Fast::Never)))
         };
     }
-    /// A sum, by the signs of `vs2` and of `vs1` or `f[rs1]`.
+    /// Whether a sign is a minus.
+    macro_rules! is_minus {
+        (+) => {
+            false
+        };
+        (-) => {
+            true
+        };
+    }
+    /// A sum, by its signs.
     macro_rules! sum {
-        (vs2 + vs1) => { sum!(@ false, false) };
-        (vs2 - vs1) => { sum!(@ false, true) };
-        (-vs2 + vs1) => { sum!(@ true, false) };
-        (@ $a:literal, $b:literal) => {
-            Row::new(Form::Float, spec!(KernelSpec::float::<Float2<Sum, T>>(add::<F>, RNE).negating($a, $b, false)))
+        (vs2 $b:tt vs1) => { sum!(+vs2 $b vs1) };
+        ($a:tt vs2 $b:tt vs1) => {
+            Row::new(
+                Form::Float,
+                spec!(KernelSpec::float::<Float2<Sum, T>>(add::<F>, RNE)
+                    .negating(Negated { a: is_minus!($a), b: is_minus!($b), d: false })),
+            )
         };
     }
     /// A fused multiply-add, by its signs.
     macro_rules! fused {
-        ((vs1 * vs2) + vd) => { fused!(@ false, false) };
-        (-(vs1 * vs2) - vd) => { fused!(@ true, true) };
-        ((vs1 * vs2) - vd) => { fused!(@ false, true) };
-        (-(vs1 * vs2) + vd) => { fused!(@ true, false) };
-        ((vs1 * vd) + vs2) => { fused!(@ false, false, .swapped()) };
-        (-(vs1 * vd) - vs2) => { fused!(@ true, true, .swapped()) };
-        ((vs1 * vd) - vs2) => { fused!(@ false, true, .swapped()) };
-        (-(vs1 * vd) + vs2) => { fused!(@ true, false, .swapped()) };
-        (@ $product:literal, $addend:literal $(, $($swapped:tt)*)?) => {
+        ((vs1 * vs2) $d:tt vd) => { fused!(@ +, $d) };
+        (-(vs1 * vs2) $d:tt vd) => { fused!(@ -, $d) };
+        ((vs1 * vd) $d:tt vs2) => { fused!(@ +, $d, .swapped()) };
+        (-(vs1 * vd) $d:tt vs2) => { fused!(@ -, $d, .swapped()) };
+        (@ $product:tt, $d:tt $(, $($swapped:tt)*)?) => {
             Row::new(
                 Form::Float,
                 spec!(KernelSpec::float::<Float3<Fused, T>>(fma::<F>, RNE)
-                    .negating(false, $product, $addend)$($($swapped)*)?),
+                    .negating(Negated { a: false, b: is_minus!($product), d: is_minus!($d) })$($($swapped)*)?),
             )
         };
     }
     /// A widening one.
     macro_rules! wide_fused {
-        ((vs1 * vs2) + vd) => { wide_fused!(@ false, false) };
-        (-(vs1 * vs2) - vd) => { wide_fused!(@ true, true) };
-        ((vs1 * vs2) - vd) => { wide_fused!(@ false, true) };
-        (-(vs1 * vs2) + vd) => { wide_fused!(@ true, false) };
-        (@ $product:literal, $addend:literal) => {
+        ((vs1 * vs2) $d:tt vd) => { wide_fused!(@ +, $d) };
+        (-(vs1 * vs2) $d:tt vd) => { wide_fused!(@ -, $d) };
+        (@ $product:tt, $d:tt) => {
             Row::new(
                 Form::Float,
                 wide!(KernelSpec::float::<WideFused<Sum, T, R>>(wide_fma::<F, G>, RNE)
-                    .negating(false, $product, $addend)),
+                    .negating(Negated { a: false, b: is_minus!($product), d: is_minus!($d) })),
             )
         };
     }
-    /// A widening sum; `$a` is the element of `vs2`.
+    /// A widening sum, by the widths of `vs2` and `vs1`.
     macro_rules! wide_sum {
-        ($a:ident, $slow:ident, $negate:literal) => {
+        (SEW $b:tt SEW) => { wide_sum!(@ T, wide_add, $b) };
+        (2 * SEW $b:tt SEW) => { wide_sum!(@ R, wide_add_w, $b) };
+        (@ $a:ident, $slow:ident, $b:tt) => {
             Row::new(
                 Form::Float,
-                wide!(
-                    KernelSpec::float::<Wide2<Sum, $a, T, R>>($slow::<F, G>, RNE)
-                        .negating(false, $negate, false)
-                ),
+                wide!(KernelSpec::float::<Wide2<Sum, $a, T, R>>($slow::<F, G>, RNE)
+                    .negating(Negated { a: false, b: is_minus!($b), d: false })),
             )
         };
     }
@@ -579,10 +585,10 @@ pub(in crate::vector) fn row(op: VectorFloat, sew: Sew) -> Row {
         vfmsub.vv, vfmsub.vf => fused!((vs1 * vd) - vs2);
         vfnmsub.vv, vfnmsub.vf => fused!(-(vs1 * vd) + vs2);
 
-        vfwadd.vv, vfwadd.vf => wide_sum!(T, wide_add, false);
-        vfwsub.vv, vfwsub.vf => wide_sum!(T, wide_add, true);
-        vfwadd.wv, vfwadd.wf => wide_sum!(R, wide_add_w, false);
-        vfwsub.wv, vfwsub.wf => wide_sum!(R, wide_add_w, true);
+        vfwadd.vv, vfwadd.vf => wide_sum!(SEW + SEW);
+        vfwsub.vv, vfwsub.vf => wide_sum!(SEW - SEW);
+        vfwadd.wv, vfwadd.wf => wide_sum!(2 * SEW + SEW);
+        vfwsub.wv, vfwsub.wf => wide_sum!(2 * SEW - SEW);
         vfwmul.vv, vfwmul.vf => Row::new(
             Form::Float,
             wide!(KernelSpec::float::<Wide2<Product, T, T, R>>(wide_mul::<F, G>, Fast::Always)),

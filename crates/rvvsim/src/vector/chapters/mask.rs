@@ -4,7 +4,9 @@ use crate::Hart;
 use crate::trap::Exec;
 use crate::vector::run::element::{Element, by_sew, kernel_by_sew};
 use crate::vector::run::elements::write_mask_word;
-use crate::vector::run::elements::{Kernel, begin, end, low_bits, mask_bits, register_bits, vl, write_group};
+use crate::vector::run::elements::{
+    StatefulKernel, begin, end, low_bits, mask_bits, register_bits, vl, write_group,
+};
 use crate::vector::run::maps::Number;
 use crate::vector::{Form, Row, VInst, rows};
 use rvv_isa::Sew;
@@ -47,13 +49,13 @@ fn logical<O: Logical>(hart: &mut Hart, vi: &VInst) -> Exec {
     if vstart < vl {
         let mut word = vstart - vstart % 64;
         while word < vl {
-            let a = register_bits::<64>(&v.regs, vi.vs2 as usize, word);
-            let b = register_bits::<64>(&v.regs, vi.vs1 as usize, word);
+            let a = register_bits::<64>(&v.regs, vi.groups.vs2 as usize, word);
+            let b = register_bits::<64>(&v.regs, vi.groups.vs1 as usize, word);
             let body = low_bits(vl - word) & !low_bits(vstart.saturating_sub(word));
             write_mask_word(v, vi, word, O::apply(a, b), body, 0);
             word += 64;
         }
-        v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
+        v.treat_mask_tail(vi.policy.tail, vi.groups.vd as usize, vl);
     }
     end(hart);
     Ok(())
@@ -64,8 +66,8 @@ fn logical<O: Logical>(hart: &mut Hart, vi: &VInst) -> Exec {
 fn words<'a>(hart: &'a Hart, vi: &'a VInst) -> impl Iterator<Item = (usize, u64, u64)> + 'a {
     let (regs, vl) = (&hart.v.regs, vl(&hart.v, vi));
     (0..vl).step_by(64).map(move |word| {
-        let mask = if vi.masked { mask_bits::<64>(regs, word) } else { !0 };
-        (word, register_bits::<64>(regs, vi.vs2 as usize, word), mask & low_bits(vl - word))
+        let mask = if vi.policy.masked { mask_bits::<64>(regs, word) } else { !0 };
+        (word, register_bits::<64>(regs, vi.groups.vs2 as usize, word), mask & low_bits(vl - word))
     })
 }
 
@@ -138,8 +140,8 @@ fn set_around_first<O: Around>(hart: &mut Hart, vi: &VInst) -> Exec {
     let mut found = false;
     for word in (0..vl).step_by(64) {
         let body = low_bits(vl - word);
-        let active = if vi.masked { body & mask_bits::<64>(&hart.v.regs, word) } else { body };
-        let source = active & register_bits::<64>(&hart.v.regs, vi.vs2 as usize, word);
+        let active = if vi.policy.masked { body & mask_bits::<64>(&hart.v.regs, word) } else { body };
+        let source = active & register_bits::<64>(&hart.v.regs, vi.groups.vs2 as usize, word);
         let bits = match source {
             _ if found => 0,
             0 => O::BEFORE,
@@ -149,7 +151,7 @@ fn set_around_first<O: Around>(hart: &mut Hart, vi: &VInst) -> Exec {
         write_mask_word(&mut hart.v, vi, word, bits, active, body & !active);
     }
     if vl > 0 {
-        hart.v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
+        hart.v.treat_mask_tail(vi.policy.tail, vi.groups.vd as usize, vl);
     }
     end(hart);
     Ok(())
@@ -162,7 +164,7 @@ struct Viota<T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> Kernel for Viota<T> {
+impl<T: Element> StatefulKernel for Viota<T> {
     type D = T;
 
     #[inline(always)]
@@ -179,7 +181,11 @@ impl<T: Element> Kernel for Viota<T> {
 
 fn viota<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     require_vstart_0(hart, vi, "norm:viota_vstart_n0_ill: viota.m with vstart that is not zero")?;
-    write_group(&mut hart.v, vi, &mut Viota::<T> { vs2: vi.vs2 as usize, sum: 0, element: PhantomData });
+    write_group(
+        &mut hart.v,
+        vi,
+        &mut Viota::<T> { vs2: vi.groups.vs2 as usize, sum: 0, element: PhantomData },
+    );
     end(hart);
     Ok(())
 }

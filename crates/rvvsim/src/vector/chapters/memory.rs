@@ -9,11 +9,11 @@ use crate::mem::{Access, PAGE};
 use crate::trap::{Cause, Exec, Trap};
 use crate::vector::chapters::segment;
 use crate::vector::rules::policy::Policy;
+use crate::vector::run::chosen::copy_chosen;
 use crate::vector::run::element::Element;
 use crate::vector::run::elements::{
     begin, end, log_csr, low_bits, mask_bit, read_elements, unaligned_mask_bits, vl, write_elements,
 };
-use crate::vector::run::kernel::copy_chosen;
 use crate::vector::{Row, VInst, rows};
 use rvv_isa::chapter::{VectorLoad, VectorStore};
 use rvv_isa::{Addressing, Inst, Memory, Sew, Shape, csr};
@@ -83,13 +83,13 @@ fn strided(hart: &Hart, vi: &VInst) -> Strided {
 }
 
 fn indexed<I>(hart: &Hart, vi: &VInst) -> Indexed<I> {
-    Indexed(hart.x[vi.inst.rs1], vi.vs2 as usize, std::marker::PhantomData)
+    Indexed(hart.x[vi.inst.rs1], vi.groups.vs2 as usize, std::marker::PhantomData)
 }
 
 /// Whether element `i` is active.
 #[inline(always)]
 pub(in crate::vector) fn active(hart: &Hart, vi: &VInst, i: usize) -> bool {
-    !vi.masked || mask_bit(&hart.v.regs, i)
+    !vi.policy.masked || mask_bit(&hart.v.regs, i)
 }
 
 /// A trap at element `i`: earlier elements are done, and execution can resume here.
@@ -109,24 +109,24 @@ pub(in crate::vector) fn treat_loaded_inactive<T: Element>(
     from: usize,
     to: usize,
 ) {
-    if vi.masked && vi.inactive != Policy::Undisturbed {
+    if vi.policy.masked && vi.policy.inactive != Policy::Undisturbed {
         if vi.inst.nf == 0 {
-            return hart.v.treat_inactive(vi.inactive, vi.vd as usize, T::SIZE, from..to);
+            return hart.v.treat_inactive(vi.policy.inactive, vi.groups.vd as usize, T::SIZE, from..to);
         }
         for i in from..to {
             for field in 0..usize::from(vi.inst.nf) + 1 {
-                let at = vi.vd as usize + field * vi.group as usize;
-                hart.v.treat_inactive(vi.inactive, at, T::SIZE, i..i + 1);
+                let at = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize;
+                hart.v.treat_inactive(vi.policy.inactive, at, T::SIZE, i..i + 1);
             }
         }
     }
 }
 
 fn treat_loaded_tail<T: Element>(hart: &mut Hart, vi: &VInst, vl: usize) {
-    if vi.tail != Policy::Undisturbed {
+    if vi.policy.tail != Policy::Undisturbed {
         for field in 0..usize::from(vi.inst.nf) + 1 {
-            let at = vi.vd as usize + field * vi.group as usize;
-            hart.v.treat_tail(vi.tail, at, T::SIZE, vi.group as usize, vl);
+            let at = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize;
+            hart.v.treat_tail(vi.policy.tail, at, T::SIZE, vi.groups.vd_bytes as usize, vl);
         }
     }
 }
@@ -188,7 +188,7 @@ fn load_elements<T: Element, A: Addresses>(
             for field in 0..usize::from(vi.inst.nf) + 1 {
                 match hart.load::<T>(address.wrapping_add((field * T::SIZE) as u64)) {
                     Ok(value) => {
-                        let to = vi.vd as usize + field * vi.group as usize + i * T::SIZE;
+                        let to = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize + i * T::SIZE;
                         value.write(&mut hart.v.regs[to..]);
                     }
                     Err(trap) => return (i, Err(trap)),
@@ -211,9 +211,9 @@ fn load_remembered<T: Element, A: Addresses>(
 ) -> usize {
     while i < vl && vi.inst.nf == 0 {
         let n = SEVERAL.min(vl - i);
-        let active = if vi.masked { unaligned_mask_bits(&hart.v.regs, i, n) } else { low_bits(n) };
+        let active = if vi.policy.masked { unaligned_mask_bits(&hart.v.regs, i, n) } else { low_bits(n) };
         let at = addresses.several(hart, i);
-        let to = vi.vd as usize + i * T::SIZE;
+        let to = vi.groups.vd as usize + i * T::SIZE;
         let mut values: [T; SEVERAL] = read_elements(&hart.v.regs[to..][..SEVERAL * T::SIZE]);
         let mut done = 0;
         if active == low_bits(SEVERAL) {
@@ -254,9 +254,9 @@ fn store_remembered<T: Element, A: Addresses>(
 ) -> usize {
     while i < vl && vi.inst.nf == 0 {
         let n = SEVERAL.min(vl - i);
-        let active = if vi.masked { unaligned_mask_bits(&hart.v.regs, i, n) } else { low_bits(n) };
+        let active = if vi.policy.masked { unaligned_mask_bits(&hart.v.regs, i, n) } else { low_bits(n) };
         let at = addresses.several(hart, i);
-        let from = &hart.v.regs[vi.vd as usize + i * T::SIZE..][..SEVERAL * T::SIZE];
+        let from = &hart.v.regs[vi.groups.vd as usize + i * T::SIZE..][..SEVERAL * T::SIZE];
         let values: [T; SEVERAL] = read_elements(from);
         let mut done = 0;
         while done < n && (active >> done & 1 == 0 || hart.store_remembered(at[done], values[done]).is_some())
@@ -300,7 +300,7 @@ fn stretch(
         return Ok(None);
     }
     let mut first = i;
-    if vi.masked {
+    if vi.policy.masked {
         while first < i + count && !mask_bit(&hart.v.regs, first) {
             first += 1;
         }
@@ -332,25 +332,25 @@ fn load_run<T: Element>(
     };
     let regs = &mut hart.v.regs;
     let ram = hart.ram.bytes();
-    if vi.masked && fields == 1 {
+    if vi.policy.masked && fields == 1 {
         for k in (i..i + count).step_by(32) {
             let n = 32.min(i + count - k);
             let bits = unaligned_mask_bits(regs, k, n);
             let from = &ram[offset + (k - i) * T::SIZE..][..n * T::SIZE];
-            copy_chosen::<T>(&mut regs[vi.vd as usize + k * T::SIZE..][..n * T::SIZE], from, bits);
+            copy_chosen::<T>(&mut regs[vi.groups.vd as usize + k * T::SIZE..][..n * T::SIZE], from, bits);
         }
-    } else if vi.masked {
+    } else if vi.policy.masked {
         for k in i..i + count {
             if mask_bit(regs, k) {
                 for field in 0..fields {
                     let from = offset + (k - i) * size + field * T::SIZE;
-                    let to = vi.vd as usize + field * vi.group as usize + k * T::SIZE;
+                    let to = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize + k * T::SIZE;
                     T::read(&ram[from..]).write(&mut regs[to..]);
                 }
             }
         }
     } else if fields == 1 {
-        let to = vi.vd as usize + i * T::SIZE;
+        let to = vi.groups.vd as usize + i * T::SIZE;
         regs[to..to + count * T::SIZE].copy_from_slice(&ram[offset..offset + count * T::SIZE]);
     } else {
         segment::load::<T>(regs, &ram[offset..offset + count * size], vi, i);
@@ -394,7 +394,7 @@ fn store_elements<T: Element, A: Addresses>(
         if active(hart, vi, i) {
             let address = addresses.of(hart, i);
             for field in 0..usize::from(vi.inst.nf) + 1 {
-                let from = vi.vd as usize + field * vi.group as usize + i * T::SIZE;
+                let from = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize + i * T::SIZE;
                 let value = T::read(&hart.v.regs[from..]);
                 hart.store(address.wrapping_add((field * T::SIZE) as u64), value)
                     .map_err(|trap| (i, trap))?;
@@ -421,25 +421,25 @@ fn store_run<T: Element>(
     };
     let regs = &hart.v.regs;
     let ram = hart.ram.bytes_mut();
-    if vi.masked && fields == 1 {
+    if vi.policy.masked && fields == 1 {
         for k in (i..i + count).step_by(32) {
             let n = 32.min(i + count - k);
             let bits = unaligned_mask_bits(regs, k, n);
-            let from = &regs[vi.vd as usize + k * T::SIZE..][..n * T::SIZE];
+            let from = &regs[vi.groups.vd as usize + k * T::SIZE..][..n * T::SIZE];
             copy_chosen::<T>(&mut ram[offset + (k - i) * T::SIZE..][..n * T::SIZE], from, bits);
         }
-    } else if vi.masked {
+    } else if vi.policy.masked {
         for k in i..i + count {
             if mask_bit(regs, k) {
                 for field in 0..fields {
                     let to = offset + (k - i) * size + field * T::SIZE;
-                    let from = vi.vd as usize + field * vi.group as usize + k * T::SIZE;
+                    let from = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize + k * T::SIZE;
                     T::read(&regs[from..]).write(&mut ram[to..]);
                 }
             }
         }
     } else if fields == 1 {
-        let from = vi.vd as usize + i * T::SIZE;
+        let from = vi.groups.vd as usize + i * T::SIZE;
         ram[offset..offset + count * T::SIZE].copy_from_slice(&regs[from..from + count * T::SIZE]);
     } else {
         segment::store::<T>(regs, &mut ram[offset..offset + count * size], vi, i);
@@ -452,9 +452,9 @@ fn store_run<T: Element>(
 #[inline(always)]
 pub(in crate::vector) fn one_piece(hart: &Hart, vi: &VInst, access: Access) -> Option<(usize, usize)> {
     let va = hart.x[vi.inst.rs1];
-    let bytes = vl(&hart.v, vi) << (vi.shift & 3);
+    let bytes = vl(&hart.v, vi) << (vi.fast.shift & 3);
     // An address that is not aligned for its elements misses here, and is looked at with more care.
-    let offset = hart.tlb.lookup_any(va, vi.align, access)?;
+    let offset = hart.tlb.lookup_any(va, vi.fast.align_mask, access)?;
     (hart.v.vstart == 0 && va % PAGE + bytes as u64 <= PAGE).then_some((offset, bytes))
 }
 
@@ -466,7 +466,7 @@ pub(in crate::vector) fn whole_piece<const N: usize>(
     access: Access,
 ) -> Option<usize> {
     let va = hart.x[vi.inst.rs1];
-    let offset = hart.tlb.lookup_any(va, vi.align, access)?;
+    let offset = hart.tlb.lookup_any(va, vi.fast.align_mask, access)?;
     (vi.is_whole(hart) && va % PAGE <= PAGE - N as u64).then_some(offset)
 }
 
@@ -480,7 +480,7 @@ pub(in crate::vector) fn load_piece(
     copy: impl Fn(&mut [u8], &[u8]),
 ) {
     vi.tell(&mut hart.v);
-    let to = &mut hart.v.regs[vi.vd as usize..][..bytes];
+    let to = &mut hart.v.regs[vi.groups.vd as usize..][..bytes];
     copy(to, hart.ram.piece(offset, bytes));
     hart.vs_dirty = true;
 }
@@ -494,7 +494,7 @@ pub(in crate::vector) fn store_piece(
     bytes: usize,
     copy: impl Fn(&mut [u8], &[u8]),
 ) {
-    let from = &hart.v.regs[vi.vd as usize..][..bytes];
+    let from = &hart.v.regs[vi.groups.vd as usize..][..bytes];
     copy(hart.ram.piece_mut(offset, bytes), from);
     hart.vs_dirty = true;
 }
@@ -510,15 +510,19 @@ pub(in crate::vector) fn copies(shape: &Shape) -> Option<(Access, u8)> {
 /// is not.
 #[inline(always)]
 fn load_chosen<T: Element>(hart: &mut Hart, vi: &VInst) -> bool {
-    let leaves = vi.inactive == Policy::Undisturbed && vi.tail == Policy::Undisturbed;
-    if !vi.masked || !leaves || vi.inst.nf != 0 {
+    let leaves = vi.policy.inactive == Policy::Undisturbed && vi.policy.tail == Policy::Undisturbed;
+    if !vi.policy.masked || !leaves || vi.inst.nf != 0 {
         return false;
     }
     let Some((offset, bytes)) = one_piece(hart, vi, Access::Load) else { return false };
     let from = &hart.ram.bytes()[offset..offset + bytes];
     for (word, from) in from.chunks(64 * T::SIZE).enumerate() {
         let bits = u64::read(&hart.v.regs[8 * word..]);
-        copy_chosen::<T>(&mut hart.v.regs[vi.vd as usize + 64 * T::SIZE * word..][..from.len()], from, bits);
+        copy_chosen::<T>(
+            &mut hart.v.regs[vi.groups.vd as usize + 64 * T::SIZE * word..][..from.len()],
+            from,
+            bits,
+        );
     }
     hart.vs_dirty = true;
     true
@@ -527,14 +531,14 @@ fn load_chosen<T: Element>(hart: &mut Hart, vi: &VInst) -> bool {
 /// The same for stores.
 #[inline(always)]
 fn store_chosen<T: Element>(hart: &mut Hart, vi: &VInst) -> bool {
-    if !vi.masked || vi.inst.nf != 0 {
+    if !vi.policy.masked || vi.inst.nf != 0 {
         return false;
     }
     let Some((offset, bytes)) = one_piece(hart, vi, Access::Store) else { return false };
     let to = &mut hart.ram.bytes_mut()[offset..offset + bytes];
     for (word, to) in to.chunks_mut(64 * T::SIZE).enumerate() {
         let bits = u64::read(&hart.v.regs[8 * word..]);
-        copy_chosen::<T>(to, &hart.v.regs[vi.vd as usize + 64 * T::SIZE * word..][..to.len()], bits);
+        copy_chosen::<T>(to, &hart.v.regs[vi.groups.vd as usize + 64 * T::SIZE * word..][..to.len()], bits);
     }
     hart.vs_dirty = true;
     true

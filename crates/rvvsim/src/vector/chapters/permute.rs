@@ -6,7 +6,8 @@ use crate::trap::Exec;
 use crate::vector::chapters::float::{box_scalar, check_frm, unbox_scalar};
 use crate::vector::chapters::integer::Vmv;
 use crate::vector::run::element::{Element, by_sew, kernel_by_sew};
-use crate::vector::run::elements::{Kind, begin, end, map, mask_bit, put_scalar, treat_rest, vl};
+use crate::vector::run::elements::{begin, end, map, mask_bit, put_scalar, treat_rest, vl};
+use crate::vector::run::input::MapInput;
 use crate::vector::run::kernel::KernelSpec;
 use crate::vector::run::maps::{Gather, Map2};
 use crate::vector::{Form, Row, VInst, VectorState, rows};
@@ -16,7 +17,7 @@ use rvv_isa::chapter::VectorPermute;
 /// norm:vmv-x-s_op: even if `vstart` is not below `vl`.
 fn vmv_x_s<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
-    let value = T::read(&hart.v.regs[vi.vs2 as usize..]).sext();
+    let value = T::read(&hart.v.regs[vi.groups.vs2 as usize..]).sext();
     hart.set_x(vi.inst.rd, value);
     end(hart);
     Ok(())
@@ -26,7 +27,7 @@ fn vmv_x_s<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
 fn vfmv_f_s<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     check_frm(hart, vi)?;
     begin(hart, vi)?;
-    let value = box_scalar(T::read(&hart.v.regs[vi.vs2 as usize..]));
+    let value = box_scalar(T::read(&hart.v.regs[vi.groups.vs2 as usize..]));
     hart.set_f(vi.inst.rd, value);
     end(hart);
     Ok(())
@@ -52,9 +53,15 @@ fn write_element_0<T: Element>(hart: &mut Hart, vi: &VInst, scalar: T) -> Exec {
     if vstart < vl {
         // norm:vector_prestart_element holds for element 0 as for any other.
         if vstart == 0 {
-            scalar.write(&mut hart.v.regs[vi.vd as usize..]);
+            scalar.write(&mut hart.v.regs[vi.groups.vd as usize..]);
         }
-        hart.v.treat_tail(vi.tail, vi.vd as usize, T::SIZE, vi.group as usize, vstart.max(1));
+        hart.v.treat_tail(
+            vi.policy.tail,
+            vi.groups.vd as usize,
+            T::SIZE,
+            vi.groups.vd_bytes as usize,
+            vstart.max(1),
+        );
     }
     end(hart);
     Ok(())
@@ -65,9 +72,9 @@ fn copy_elements<T: Element>(v: &mut VectorState, vi: &VInst, from: usize, to: u
     if from >= to {
         return;
     }
-    let source = |i: usize| vi.vs2 as usize + i.wrapping_add_signed(by) * T::SIZE;
-    let target = |i: usize| vi.vd as usize + i * T::SIZE;
-    if vi.masked {
+    let source = |i: usize| vi.groups.vs2 as usize + i.wrapping_add_signed(by) * T::SIZE;
+    let target = |i: usize| vi.groups.vd as usize + i * T::SIZE;
+    if vi.policy.masked {
         // Upwards: where vd is vs2, elements only ever come from above.
         for i in from..to {
             if mask_bit(&v.regs, i) {
@@ -82,8 +89,8 @@ fn copy_elements<T: Element>(v: &mut VectorState, vi: &VInst, from: usize, to: u
 /// Writes a value to the active ones of `vd[from..to]`.
 fn fill_elements<T: Element>(v: &mut VectorState, vi: &VInst, from: usize, to: usize, value: T) {
     for i in from..to {
-        if !vi.masked || mask_bit(&v.regs, i) {
-            value.write(&mut v.regs[vi.vd as usize + i * T::SIZE..]);
+        if !vi.policy.masked || mask_bit(&v.regs, i) {
+            value.write(&mut v.regs[vi.groups.vd as usize + i * T::SIZE..]);
         }
     }
 }
@@ -176,12 +183,12 @@ fn vrgather_vx<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     let index = vi.scalar(hart);
     let v = &mut hart.v;
     let value = if index < u64::from(vi.vlmax) {
-        T::read(&v.regs[vi.vs2 as usize + index as usize * T::SIZE..])
+        T::read(&v.regs[vi.groups.vs2 as usize + index as usize * T::SIZE..])
     } else {
         T::ZERO
     };
     put_scalar(v, vi, value.to_u64());
-    map(v, vi, Kind::Pure);
+    map(v, vi, MapInput::Index);
     end(hart);
     Ok(())
 }
@@ -189,10 +196,10 @@ fn vrgather_vx<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
 /// norm:vrgather-vv_op_vrgatherei16-vv_op: `vs1` holds indices `I` into `vs2`.
 fn gather<I: Element>(sew: Sew) -> Row {
     let spec = match sew {
-        Sew::E8 => const { &KernelSpec::of_table::<Gather<(), u8, I>>() },
-        Sew::E16 => const { &KernelSpec::of_table::<Gather<(), u16, I>>() },
-        Sew::E32 => const { &KernelSpec::of_table::<Gather<(), u32, I>>() },
-        Sew::E64 => const { &KernelSpec::of_table::<Gather<(), u64, I>>() },
+        Sew::E8 => const { &KernelSpec::of::<Gather<(), u8, I>>() },
+        Sew::E16 => const { &KernelSpec::of::<Gather<(), u16, I>>() },
+        Sew::E32 => const { &KernelSpec::of::<Gather<(), u32, I>>() },
+        Sew::E64 => const { &KernelSpec::of::<Gather<(), u64, I>>() },
     };
     Row::new(Form::Map, Some(spec))
 }
@@ -207,13 +214,13 @@ fn vcompress<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     if vl > 0 {
         let mut count = 0;
         for i in 0..vl {
-            if v.regs[vi.vs1 as usize + i / 8] >> (i % 8) & 1 != 0 {
-                let element = T::read(&v.regs[vi.vs2 as usize + i * T::SIZE..]);
-                element.write(&mut v.regs[vi.vd as usize + count * T::SIZE..]);
+            if v.regs[vi.groups.vs1 as usize + i / 8] >> (i % 8) & 1 != 0 {
+                let element = T::read(&v.regs[vi.groups.vs2 as usize + i * T::SIZE..]);
+                element.write(&mut v.regs[vi.groups.vd as usize + count * T::SIZE..]);
                 count += 1;
             }
         }
-        v.treat_tail(vi.tail, vi.vd as usize, T::SIZE, vi.group as usize, count);
+        v.treat_tail(vi.policy.tail, vi.groups.vd as usize, T::SIZE, vi.groups.vd_bytes as usize, count);
     }
     end(hart);
     Ok(())
@@ -221,13 +228,13 @@ fn vcompress<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
 
 /// norm:vmv-nr-r_op: EEW=SEW, and `vstart` counts such elements.
 fn vmvr<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    let bytes = vi.group as usize;
+    let bytes = vi.groups.vd_bytes as usize;
     let start = hart.v.vstart.saturating_mul(T::SIZE as u64);
     if start >= bytes as u64 {
         return Err(vi.illegal("norm:vmv-nr-r_op: vstart is not below evl"));
     }
-    let (from, start) = (vi.vs2 as usize, start as usize);
-    hart.v.regs.copy_within(from + start..from + bytes, vi.vd as usize + start);
+    let (from, start) = (vi.groups.vs2 as usize, start as usize);
+    hart.v.regs.copy_within(from + start..from + bytes, vi.groups.vd as usize + start);
     end(hart);
     Ok(())
 }

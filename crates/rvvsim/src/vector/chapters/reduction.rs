@@ -10,8 +10,10 @@ use crate::vector::chapters::integer::{Vadd, Vand, Vmax, Vmaxu, Vmin, Vminu, Vor
 use crate::vector::rules::policy::Policy;
 use crate::vector::run::element::{Element, Op1, Op2, each_width};
 use crate::vector::run::elements::{blank, body_bits, end, read_element, vl, write_element};
-use crate::vector::run::kernel::{Block, KernelSpec, Operands, PART_A, Step};
-use crate::vector::run::maps::Pass;
+use crate::vector::run::host::Host;
+use crate::vector::run::input::Accumulator;
+use crate::vector::run::kernel::{Kernel, KernelSpec, Operands, PART_A, Step};
+use crate::vector::run::maps::{self, Pass};
 use crate::vector::{Form, Row, VInst, VectorState, rows};
 use rvv_isa::Sew;
 use rvv_isa::chapter::VectorReduction;
@@ -29,8 +31,8 @@ fn begin(hart: &Hart, vi: &VInst) -> Exec {
 /// Element 0 gets the result; the others are the tail.
 #[inline(always)]
 fn finish<T: Element>(hart: &mut Hart, vi: &VInst, result: T) {
-    result.write(&mut hart.v.regs[vi.vd as usize..]);
-    hart.v.treat_tail(vi.tail, vi.vd as usize, T::SIZE, vi.group as usize, 1);
+    result.write(&mut hart.v.regs[vi.groups.vd as usize..]);
+    hart.v.treat_tail(vi.policy.tail, vi.groups.vd as usize, T::SIZE, vi.groups.vd_bytes as usize, 1);
 }
 
 /// A reduction that gives the same in any order.
@@ -56,22 +58,29 @@ fold! {
     Vmax => S::MIN;
 }
 
-/// The answer is the fold of the mode, and of the elements of `a`, each made an `R` first by `X`.
+/// The answer is the fold of the accumulator and of the elements of `a`, each made an `R` first by `X`.
 struct Folded<O, X, T, R>(PhantomData<(O, X, T, R)>);
 
-impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T, R> {
+impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Kernel for Folded<O, X, T, R> {
     type D = R;
+    type Input = Accumulator;
     const SOURCES: [u8; 2] = [size_of::<T>() as u8, size_of::<R>() as u8];
-    const USES: [bool; 4] = [false, true, false, false];
+    const USES: [bool; 4] = maps::A;
 
     #[inline(always)]
-    unsafe fn run<const BETTER: bool>(regs: *mut u8, operands: &Operands, count: usize, mode: u64) -> u64 {
+    unsafe fn run<H: Host>(
+        _host: H,
+        regs: *mut u8,
+        operands: &Operands,
+        count: usize,
+        input: Accumulator,
+    ) -> u64 {
         // SAFETY: the caller's.
-        let pass = unsafe { Pass::<Self>::new::<Self>(regs, operands, count, mode) };
+        let pass = unsafe { Pass::<Self>::new(regs, operands, count, input) };
         let mut folding = Folding { pass, sums: [O::IDENTITY; 16] };
-        T::steps::<_, BETTER>(&mut folding, count);
+        T::steps::<_, H>(&mut folding, count);
         let mut sums = folding.sums;
-        sums[0] = O::apply(sums[0], R::from_u64(mode));
+        sums[0] = O::apply(sums[0], R::from_u64(input.0));
         for width in [8, 4, 2, 1] {
             if width < 16 / T::SIZE {
                 for i in 0..width {
@@ -85,7 +94,7 @@ impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Block for Folded<O, X, T,
 
 /// A fold under way: a sum for each element of 16 bytes, however many there are in a step, so that they stay in
 /// registers.
-struct Folding<'a, O, X, T, R> {
+struct Folding<'a, O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> {
     pass: Pass<'a, Folded<O, X, T, R>>,
     sums: [R; 16],
 }
@@ -116,14 +125,14 @@ pub(in crate::vector) fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
     let vl = vl(v, vi);
     if vl > 0 {
         let [sd, sa, _] = vi.spec.sizes.map(usize::from);
-        let mut result = read_element(&v.regs[vi.vs1 as usize..], sd);
+        let mut result = read_element(&v.regs[vi.groups.vs1 as usize..], sd);
         let mut first = 0;
-        if !vi.masked {
+        if !vi.policy.masked {
             first = vl & !((16 >> sa.trailing_zeros()) - 1);
             if first == vi.vlmax as usize {
-                result = vi.kernel.run_in_mode(&mut v.regs, result);
+                result = vi.kernel.run_with(&mut v.regs, Accumulator(result));
             } else if first != 0 {
-                result = vi.kernel.run_part(&mut v.regs, vi.kernel.operands(), first, result);
+                result = vi.kernel.run_part(&mut v.regs, vi.kernel.operands(), first, Accumulator(result));
             }
         }
         let chunk = 64 >> sa.trailing_zeros();
@@ -131,21 +140,21 @@ pub(in crate::vector) fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
         first &= !(chunk - 1);
         while first < vl {
             let mut active = body_bits(first, chunk, start, vl);
-            if vi.masked {
+            if vi.policy.masked {
                 active &= u64::read(&v.regs[first / 8..]);
             }
             if active != 0 {
-                let (from, to) = (vi.vs2 as usize + first * sa, 32 * v.vlenb + PART_A);
+                let (from, to) = (vi.groups.vs2 as usize + first * sa, 32 * v.vlenb + PART_A);
                 let a = blank(&mut v.regs, from, to, sa, chunk, active, vi.spec.identity);
                 let operands = Operands { a, ..*vi.kernel.operands() };
                 let count = chunk.min(vl - first);
-                result = vi.kernel.run_part(&mut v.regs, &operands, count, result);
+                result = vi.kernel.run_part(&mut v.regs, &operands, count, Accumulator(result));
             }
             first += chunk;
         }
-        write_element(&mut v.regs[vi.vd as usize..], sd, result);
-        if vi.tail != Policy::Undisturbed {
-            v.treat_tail(vi.tail, vi.vd as usize, sd, vi.group as usize, 1);
+        write_element(&mut v.regs[vi.groups.vd as usize..], sd, result);
+        if vi.policy.tail != Policy::Undisturbed {
+            v.treat_tail(vi.policy.tail, vi.groups.vd as usize, sd, vi.groups.vd_bytes as usize, 1);
         }
     }
     end(hart);
@@ -156,9 +165,9 @@ pub(in crate::vector) fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
 #[inline(always)]
 pub(in crate::vector) fn reduce_whole(v: &mut VectorState, vi: &VInst) {
     let size = usize::from(vi.spec.sizes[0]);
-    let first = read_element(&v.regs[vi.vs1 as usize..], size);
-    let result = vi.kernel.run_in_mode(&mut v.regs, first);
-    write_element(&mut v.regs[vi.vd as usize..], size, result);
+    let first = read_element(&v.regs[vi.groups.vs1 as usize..], size);
+    let result = vi.kernel.run_with(&mut v.regs, Accumulator(first));
+    write_element(&mut v.regs[vi.groups.vd as usize..], size, result);
 }
 
 /// A floating-point reduction in element order, from the scalar; of no active element, the scalar as it is.
@@ -174,10 +183,10 @@ fn reduce_float<S: Float<Bits: Element>, D: Float<Bits: Element>>(
     if vl > 0 {
         let mut flags = hart.fflags;
         let size = S::WIDTH as usize / 8;
-        let mut sum = D::Bits::read(&hart.v.regs[vi.vs1 as usize..]);
-        let elements = &hart.v.regs[vi.vs2 as usize..][..vl * size];
+        let mut sum = D::Bits::read(&hart.v.regs[vi.groups.vs1 as usize..]);
+        let elements = &hart.v.regs[vi.groups.vs2 as usize..][..vl * size];
         for (i, element) in elements.chunks_exact(size).enumerate() {
-            if !vi.masked || crate::vector::run::elements::mask_bit(&hart.v.regs, i) {
+            if !vi.policy.masked || crate::vector::run::elements::mask_bit(&hart.v.regs, i) {
                 sum = step(sum, S::Bits::read(element), rm, &mut flags);
             }
         }

@@ -9,7 +9,7 @@ pub(in crate::vector) fn load<T: Element>(regs: &mut [u8], memory: &[u8], vi: &V
     let size = fields * T::SIZE;
     let count = memory.len() / size;
     for field in 0..fields {
-        let at = vi.vd as usize + field * vi.group as usize + first * T::SIZE;
+        let at = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize + first * T::SIZE;
         let group = &mut regs[at..at + count * T::SIZE];
         for (element, segment) in group.chunks_exact_mut(T::SIZE).zip(memory.chunks_exact(size)) {
             T::read(&segment[field * T::SIZE..]).write(element);
@@ -23,7 +23,7 @@ pub(in crate::vector) fn store<T: Element>(regs: &[u8], memory: &mut [u8], vi: &
     let size = fields * T::SIZE;
     let count = memory.len() / size;
     for field in 0..fields {
-        let at = vi.vd as usize + field * vi.group as usize + first * T::SIZE;
+        let at = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize + first * T::SIZE;
         let group = &regs[at..at + count * T::SIZE];
         for (element, segment) in group.chunks_exact(T::SIZE).zip(memory.chunks_exact_mut(size)) {
             T::read(element).write(&mut segment[field * T::SIZE..]);

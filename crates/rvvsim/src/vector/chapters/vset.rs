@@ -3,9 +3,12 @@
 use crate::Hart;
 use crate::config::{Config, VlChoice, VsetvlX0};
 use crate::trap::Exec;
-use crate::vector::rules::policy::{Extent, Policy, mix};
+use crate::vector::rules::policy::{Policy, Written, mix};
+use crate::vector::run::fast_path::FastPaths;
 use crate::vector::run::kernel::BoundKernel;
-use crate::vector::{FastPath, NO_KERNEL, NO_OPERANDS, Run, VInst, rows};
+use crate::vector::{
+    ElementPolicy, FastPath, NO_KERNEL, NO_OPERANDS, RegisterGroups, Run, ScalarOperand, VInst, rows,
+};
 use rvv_isa::chapter::VectorConfig;
 use rvv_isa::{Inst, Lmul, Op, Sew, Vtype};
 
@@ -51,34 +54,23 @@ pub(in crate::vector) fn translate(config: &Config, inst: &Inst, op: VectorConfi
         vsetvl => vsetvl;
     };
     let has_plain_avl = inst.op == Op::Vsetvli && inst.rs1 != 0;
+    let path = if has_plain_avl && config.vl == VlChoice::Max && !vtype.vill {
+        FastPath::SetVl
+    } else {
+        FastPath::No
+    };
     VInst {
         inst: *inst,
         run,
-        kernel: BoundKernel::new(&NO_KERNEL, NO_OPERANDS, 0),
-        spec: &NO_KERNEL,
-        small: false,
-        fast_path: if has_plain_avl && config.vl == VlChoice::Max && !vtype.vill {
-            FastPath::SetVl
-        } else {
-            FastPath::No
-        },
-        fast_path_frm: 0,
-        shift: 0,
-        align: 0,
-        scalar_mask: 0,
-        scalar_splat: 0,
-        vd: 0,
-        vs1: 0,
-        vs2: 0,
-        group: 0,
-        vlmax: vtype.vlmax(config.vlen),
         vtype,
-        masked: false,
-        immediate: false,
-        inactive: Policy::Undisturbed,
-        tail: Policy::Undisturbed,
-        writes: 0,
-        extent: Extent::Body,
+        vlmax: vtype.vlmax(config.vlen),
+        groups: RegisterGroups::default(),
+        scalar: ScalarOperand::default(),
+        policy: ElementPolicy { masked: false, inactive: Policy::Undisturbed, tail: Policy::Undisturbed },
+        spec: &NO_KERNEL,
+        kernel: BoundKernel::new(&NO_KERNEL, NO_OPERANDS, 0),
+        fast: FastPaths::only(path),
+        written: Written::NOTHING,
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Layout {
 
 /// The registers of an operand.
 #[derive(Clone, Copy)]
-struct Registers {
+struct RegisterGroup {
     first: u32,
     count: u32,
     /// EEW in bits.
@@ -37,8 +37,8 @@ struct Registers {
     emul: i32,
 }
 
-impl Registers {
-    fn overlaps(self, other: Registers) -> bool {
+impl RegisterGroup {
+    fn overlaps(self, other: RegisterGroup) -> bool {
         self.first < other.first + other.count && other.first < self.first + self.count
     }
 
@@ -47,7 +47,7 @@ impl Registers {
     }
 
     /// norm:vreg_overlap_legal, for `self` the destination.
-    fn may_overlap(self, source: Registers) -> bool {
+    fn may_overlap(self, source: RegisterGroup) -> bool {
         if self.eew < source.eew {
             self.first == source.first
         } else {
@@ -59,7 +59,7 @@ impl Registers {
 const INDEXED_SEGMENT: &str =
     "norm:vector_ls_seg_indexed_vreg_rsv: the destination of an indexed segment load overlaps the indices";
 
-const V0: Registers = Registers { first: 0, count: 1, eew: 1, emul: 0 };
+const V0: RegisterGroup = RegisterGroup { first: 0, count: 1, eew: 1, emul: 0 };
 
 /// An instruction's shape under a configuration and `vtype`.
 pub struct Checker<'a> {
@@ -126,13 +126,13 @@ impl Checker<'_> {
         Ok(Some((eew, emul, group)))
     }
 
-    fn registers(&self, eew: Eew, first: u8) -> Result<Option<Registers>, &'static str> {
+    fn registers(&self, eew: Eew, first: u8) -> Result<Option<RegisterGroup>, &'static str> {
         let Some((bits, emul, group)) = self.width(eew)? else { return Ok(None) };
         let count = 1 << emul.max(0);
         if group && u32::from(first) % count != 0 {
             return Err(self.misaligned(eew, count));
         }
-        Ok(Some(Registers { first: u32::from(first), count, eew: bits, emul }))
+        Ok(Some(RegisterGroup { first: u32::from(first), count, eew: bits, emul }))
     }
 
     fn misaligned(&self, eew: Eew, count: u32) -> &'static str {
@@ -272,7 +272,7 @@ fn group_bits(config: &Config, lmul: Lmul) -> u32 {
 }
 
 /// All registers of `vd`, if it is the first field of a segment.
-fn segment(field: Registers, fields: u8) -> Result<Registers, &'static str> {
+fn segment(field: RegisterGroup, fields: u8) -> Result<RegisterGroup, &'static str> {
     let fields = u32::from(fields);
     if fields == 1 {
         return Ok(field);
@@ -284,5 +284,5 @@ fn segment(field: Registers, fields: u8) -> Result<Registers, &'static str> {
     if field.first + count > 32 {
         return Err("norm:vector_ls_seg_rsv: the registers of the segment go past v31");
     }
-    Ok(Registers { count, ..field })
+    Ok(RegisterGroup { count, ..field })
 }

@@ -5,9 +5,9 @@
 //! twin is the same function compiled without.
 
 use crate::config::Agnostic;
+use crate::vector::run::chosen::{self, copy_chosen_any};
 use crate::vector::run::element::Element;
-use crate::vector::run::elements::{CHOOSERS, low_bits};
-use crate::vector::run::kernel::{self, Operands, copy_chosen_any};
+use crate::vector::run::elements::low_bits;
 use crate::vector::{VInst, VectorState};
 
 /// What an instruction does to a set of elements that get no result.
@@ -98,9 +98,7 @@ impl VectorState {
             if chosen != 0 && size == 1 {
                 bytes_of_ones(&mut self.regs[at + first..][..n], chosen);
             } else if chosen != 0 {
-                let (to, ones) = (at + first * size, 32 * self.vlenb + kernel::ONES);
-                let operands = Operands { out: to, a: to, b: ones, each: 0, ..crate::vector::NO_OPERANDS };
-                CHOOSERS[size.trailing_zeros() as usize % 4].run_part(&mut self.regs, &operands, n, chosen);
+                chosen::copy(&mut self.regs[at + first * size..][..n * size], &ONES, size, chosen);
             }
             first += n;
         }
@@ -289,7 +287,21 @@ impl KnownOnes {
     }
 }
 
-/// How much of its registers an instruction writes, as far as [`KnownOnes`] is concerned.
+/// What an instruction writes, as far as [`KnownOnes`] is concerned.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::vector) struct Written {
+    /// The registers, a bit for each; none if the tail policy is not random.
+    pub registers: u32,
+    /// How much of them.
+    pub extent: Extent,
+}
+
+impl Written {
+    /// Nothing.
+    pub const NOTHING: Written = Written { registers: 0, extent: Extent::Body };
+}
+
+/// How much of its registers an instruction writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::vector) enum Extent {
     /// Elements below `vl`.
@@ -306,7 +318,7 @@ impl VInst {
     /// Has [`KnownOnes`] know what is about to be written, if it knew anything of it.
     #[inline(always)]
     pub(crate) fn tell(&self, v: &mut VectorState) {
-        if self.writes & v.known_ones.any != 0 {
+        if self.written.registers & v.known_ones.any != 0 {
             self.tell_known_ones(v);
         }
     }
@@ -314,20 +326,20 @@ impl VInst {
     #[cold]
     #[inline(never)]
     fn tell_known_ones(&self, v: &mut VectorState) {
-        let group = self.group as usize;
+        let group = self.groups.vd_bytes as usize;
         let vl = v.vl.min(u64::from(self.vlmax)) as usize;
-        let body = match self.extent {
+        let body = match self.written.extent {
             Extent::All => group,
             Extent::Mask => vl.div_ceil(8),
             Extent::Element0 => 8,
             // As much of the group as of its elements are below vl; VLMAX is a power of two.
             Extent::Body => (group * vl) >> self.vlmax.trailing_zeros(),
         };
-        let mut left = self.writes;
+        let mut left = self.written.registers;
         while left != 0 {
             let register = left.trailing_zeros() as usize;
             // Where the register begins in the group, or in its field's. Groups are powers of two, too.
-            let at = (register * v.vlenb - self.vd as usize) & (group - 1);
+            let at = (register * v.vlenb - self.groups.vd as usize) & (group - 1);
             v.known_ones.forget(register, body.saturating_sub(at).min(v.vlenb));
             left &= left - 1;
         }

@@ -1,6 +1,7 @@
 //! Elements: the unsigned integers that hold them, and operations on them written once for every width.
 
 use crate::mem::Scalar;
+use crate::vector::run::host::Host;
 use crate::vector::run::kernel::{Step, big_steps, small_steps};
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -32,7 +33,7 @@ pub trait Element:
     fn from_mask_byte(byte: u8) -> Self;
     /// Takes steps through `count` elements of this width: on a better host 64 bytes at a time while there are as
     /// many, then 16.
-    fn steps<S: Step, const BETTER: bool>(step: &mut S, count: usize) -> usize;
+    fn steps<S: Step, H: Host>(step: &mut S, count: usize) -> usize;
 }
 
 macro_rules! element {
@@ -64,12 +65,12 @@ macro_rules! element {
             }
 
             #[inline(always)]
-            fn steps<S: Step, const BETTER: bool>(step: &mut S, count: usize) -> usize {
+            fn steps<S: Step, H: Host>(step: &mut S, count: usize) -> usize {
                 // One block, as a register of 128 bits is, without a loop.
                 if count == 16 / size_of::<$u>() {
                     return if step.step::<{ 16 / size_of::<$u>() }>(0) { count } else { 0 };
                 }
-                let big = if BETTER { big_steps::<S, { 64 / size_of::<$u>() }>(step, count) } else { 0 };
+                let big = if H::BETTER { big_steps::<S, { 64 / size_of::<$u>() }>(step, count) } else { 0 };
                 small_steps::<S, { 16 / size_of::<$u>() }>(step, big, count)
             }
         }

@@ -12,14 +12,14 @@ use crate::mem::Scalar;
 use crate::trap::{Exec, Trap};
 use crate::vector::rules::legality;
 use crate::vector::rules::policy::Policy;
+use crate::vector::run::chosen;
 use crate::vector::run::element::Element;
-use crate::vector::run::kernel::{BoundKernel, KernelSpec, Operands, PART_A, PART_B, PART_OUT};
-use crate::vector::run::maps::Choose;
+use crate::vector::run::input::{FirstElement, MapInput, MaskBits, Vxrm};
+use crate::vector::run::kernel::{Operands, PART_A, PART_B, PART_OUT};
 use crate::vector::{VInst, VectorState};
-use std::sync::LazyLock;
 
-/// What an instruction computes that needs more than its operands, some elements at a time.
-pub trait Kernel {
+/// A kernel with state: what it computes depends on the elements before.
+pub trait StatefulKernel {
     /// The element of the result.
     type D: Element;
     /// The elements `first..first + N` of the result. Only those of the bits of `active` count, and only for
@@ -169,7 +169,7 @@ pub(in crate::vector) fn log_csr(hart: &mut Hart, number: u16, value: u64) {
 /// Runs an instruction whose result is a vector register group: results to the active elements, the policies
 /// to the others.
 #[inline(always)]
-pub(in crate::vector) fn write_group<K: Kernel>(v: &mut VectorState, vi: &VInst, kernel: &mut K) {
+pub(in crate::vector) fn write_group<K: StatefulKernel>(v: &mut VectorState, vi: &VInst, kernel: &mut K) {
     let (vstart, vl) = (v.vstart as usize, vl(v, vi));
     if vstart >= vl {
         return;
@@ -186,16 +186,16 @@ pub(in crate::vector) fn write_group<K: Kernel>(v: &mut VectorState, vi: &VInst,
 /// The policies, after the body `vstart..vl` of a group is written.
 #[inline(always)]
 pub(in crate::vector) fn treat_rest(v: &mut VectorState, vi: &VInst, size: usize, vstart: usize, vl: usize) {
-    if vi.masked && vi.inactive != Policy::Undisturbed {
-        v.treat_inactive(vi.inactive, vi.vd as usize, size, vstart..vl);
+    if vi.policy.masked && vi.policy.inactive != Policy::Undisturbed {
+        v.treat_inactive(vi.policy.inactive, vi.groups.vd as usize, size, vstart..vl);
     }
-    if vi.tail != Policy::Undisturbed {
-        v.treat_tail(vi.tail, vi.vd as usize, size, vi.group as usize, vl);
+    if vi.policy.tail != Policy::Undisturbed {
+        v.treat_tail(vi.policy.tail, vi.groups.vd as usize, size, vi.groups.vd_bytes as usize, vl);
     }
 }
 
 #[inline(always)]
-fn write_body<K: Kernel, const N: usize>(
+fn write_body<K: StatefulKernel, const N: usize>(
     v: &mut VectorState,
     vi: &VInst,
     kernel: &mut K,
@@ -205,12 +205,12 @@ fn write_body<K: Kernel, const N: usize>(
     let mut first = vstart - vstart % N;
     while first < vl {
         let mut active = body_bits(first, N, vstart, vl);
-        if vi.masked {
+        if vi.policy.masked {
             active &= mask_bits::<N>(&v.regs, first);
         }
         if active != 0 {
             let mut new = kernel.block::<N>(&v.regs, first, active);
-            let to = &mut v.regs[vi.vd as usize + first * K::D::SIZE..][..N * K::D::SIZE];
+            let to = &mut v.regs[vi.groups.vd as usize + first * K::D::SIZE..][..N * K::D::SIZE];
             if active != low_bits(N) {
                 new = select(active, &new, &read_elements(to));
             }
@@ -224,49 +224,38 @@ fn write_body<K: Kernel, const N: usize>(
 /// ever put there, so the first of the copies tells of all.
 #[inline(always)]
 pub(in crate::vector) fn put_scalar(v: &mut VectorState, vi: &VInst, scalar: u64) {
-    let word = (scalar & vi.scalar_mask).wrapping_mul(vi.scalar_splat);
+    let word = (scalar & vi.scalar.mask).wrapping_mul(vi.scalar.splat);
     let place = &mut v.regs[vi.kernel.operands().b..][..64];
     if u64::read(place) != word {
         write_elements(place, &[word; 8]);
     }
 }
 
-/// What a kernel is told besides its operands, and wants to see of elements that are not active.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// The number of the first element; and whatever there is: their results are thrown away.
-    Pure,
-    /// `vxrm`; and zeroes, with which nothing happens.
-    Effects,
-    /// The bits of v0. It is not masked.
-    Carry,
-}
-
 /// Computes the elements of a group. The answer is the or of the kernel's answers.
 #[inline(always)]
-pub(in crate::vector) fn map(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
-    if vi.small && v.vstart == 0 && v.vl == u64::from(vi.vlmax) {
-        return map_word(v, vi, kind);
+pub(in crate::vector) fn map(v: &mut VectorState, vi: &VInst, input: MapInput) -> u64 {
+    if vi.fast.small && v.vstart == 0 && v.vl == u64::from(vi.vlmax) {
+        return map_word(v, vi, input);
     }
-    map_any(v, vi, kind)
+    map_any(v, vi, input)
 }
 
 /// The same for 64 elements or fewer, where only inactive ones may be left as they are.
 #[inline(always)]
-pub(in crate::vector) fn map_word(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
+pub(in crate::vector) fn map_word(v: &mut VectorState, vi: &VInst, input: MapInput) -> u64 {
     let mask = u64::read(&v.regs);
-    match kind {
-        Kind::Carry => vi.kernel.run_in_mode(&mut v.regs, mask),
-        Kind::Effects if vi.masked => map_any(v, vi, kind),
-        Kind::Effects => vi.kernel.run_in_mode(&mut v.regs, u64::from(v.vxrm)),
-        Kind::Pure if vi.masked => {
+    match input {
+        MapInput::Mask => vi.kernel.run_with(&mut v.regs, MaskBits(mask)),
+        MapInput::Vxrm if vi.policy.masked => map_any(v, vi, input),
+        MapInput::Vxrm => vi.kernel.run_with(&mut v.regs, Vxrm(v.vxrm)),
+        MapInput::Index if vi.policy.masked => {
             let operands = vi.kernel.operands();
             let aside = Operands { out: 32 * v.vlenb + PART_OUT, ..*operands };
-            vi.kernel.run_part(&mut v.regs, &aside, vi.vlmax as usize, 0);
+            vi.kernel.run_part(&mut v.regs, &aside, vi.vlmax as usize, FirstElement(0));
             v.blend(operands.out, aside.out, usize::from(vi.spec.sizes[0]), mask, vi.vlmax as usize);
             0
         }
-        Kind::Pure => {
+        MapInput::Index => {
             vi.kernel.run(&mut v.regs);
             0
         }
@@ -275,7 +264,7 @@ pub(in crate::vector) fn map_word(v: &mut VectorState, vi: &VInst, kind: Kind) -
 
 /// Whatever `vl`, `vstart` and the policies are.
 #[inline(never)]
-fn map_any(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
+fn map_any(v: &mut VectorState, vi: &VInst, input: MapInput) -> u64 {
     let (vstart, vl) = (v.vstart as usize, vl(v, vi));
     if vstart >= vl {
         return 0;
@@ -283,33 +272,50 @@ fn map_any(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
     let size = usize::from(vi.spec.sizes[0]);
     let mut answer = 0;
     let mut first = vstart;
-    if vstart == 0 && !vi.masked && kind != Kind::Carry {
+    if vstart == 0 && !vi.policy.masked && input != MapInput::Mask {
         // Whole blocks of 16 bytes.
         first = vl & !((16 >> size.trailing_zeros()) - 1);
         if first != 0 {
-            let mode = if kind == Kind::Effects { u64::from(v.vxrm) } else { 0 };
-            answer = vi.kernel.run_part(&mut v.regs, vi.kernel.operands(), first, mode);
+            answer = run_part(v, vi, input, vi.kernel.operands(), 0, first, 0);
         }
     }
     if first < vl {
-        answer |= map_parts(v, vi, kind, first, vl);
+        answer |= map_parts(v, vi, input, first, vl);
     }
     treat_rest(v, vi, size, vstart, vl);
     answer
 }
 
+/// Computes `count` elements from `first` on, in these places. `mask` has their bits of `v0`.
+#[inline(always)]
+fn run_part(
+    v: &mut VectorState,
+    vi: &VInst,
+    input: MapInput,
+    operands: &Operands,
+    first: usize,
+    count: usize,
+    mask: u64,
+) -> u64 {
+    match input {
+        MapInput::Index => vi.kernel.run_part(&mut v.regs, operands, count, FirstElement(first as u64)),
+        MapInput::Vxrm => vi.kernel.run_part(&mut v.regs, operands, count, Vxrm(v.vxrm)),
+        MapInput::Mask => vi.kernel.run_part(&mut v.regs, operands, count, MaskBits(mask)),
+    }
+}
+
 /// Computes the active ones of the elements `from..vl`, at most 64 of them at a time.
-fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, from: usize, vl: usize) -> u64 {
+fn map_parts(v: &mut VectorState, vi: &VInst, input: MapInput, from: usize, vl: usize) -> u64 {
     let [sd, sa, sb] = vi.spec.sizes.map(usize::from);
     // There is place for so many bytes of operands.
-    let chunk = if kind == Kind::Effects { 64 >> sd.trailing_zeros() } else { 64 };
+    let chunk = if input == MapInput::Vxrm { 64 >> sd.trailing_zeros() } else { 64 };
     let beside = 32 * v.vlenb;
     let mut answer = 0;
     let mut first = from & !(chunk - 1);
     while first < vl {
         let mask = u64::read(&v.regs[first / 8..]);
         let mut active = body_bits(first, chunk, from, vl);
-        if vi.masked {
+        if vi.policy.masked {
             active &= mask;
         }
         if active != 0 {
@@ -320,17 +326,12 @@ fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, from: usize, vl: usize
             if !all {
                 part.out = beside + PART_OUT;
             }
-            if kind == Kind::Effects && !all {
+            if input == MapInput::Vxrm && !all {
                 part.a = blank(&mut v.regs, part.a, beside + PART_A, sa, chunk, active, 0);
                 part.b = blank(&mut v.regs, part.b, beside + PART_B, sb, chunk, active, 0);
                 part.each = !0;
             }
-            let mode = match kind {
-                Kind::Pure => first as u64,
-                Kind::Effects => u64::from(v.vxrm),
-                Kind::Carry => mask,
-            };
-            answer |= vi.kernel.run_part(&mut v.regs, &part, count, mode);
+            answer |= run_part(v, vi, input, &part, first, count, mask);
             if !all {
                 v.blend(to, part.out, sd, active, count);
             }
@@ -341,24 +342,14 @@ fn map_parts(v: &mut VectorState, vi: &VInst, kind: Kind, from: usize, vl: usize
 }
 
 impl VectorState {
-    /// Copies those of `count` elements (64 at most) whose bits are set.
+    /// Copies those of `count` elements (64 at most) whose bits are set, from a place after the registers.
     #[inline(always)]
     pub(in crate::vector) fn blend(&mut self, to: usize, from: usize, size: usize, bits: u64, count: usize) {
-        let operands = Operands { out: to, a: to, b: from, ..crate::vector::NO_OPERANDS };
-        CHOOSERS[size.trailing_zeros() as usize % 4].run_part(&mut self.regs, &operands, count, bits);
+        let (registers, places) = self.regs.split_at_mut(32 * self.vlenb);
+        let (to, from) = (&mut registers[to..], &places[from - 32 * self.vlenb..]);
+        chosen::copy(&mut to[..count * size], from, size, bits);
     }
 }
-
-/// What chooses between elements on this host, by their size.
-pub(in crate::vector) static CHOOSERS: LazyLock<[BoundKernel; 4]> = LazyLock::new(|| {
-    [
-        const { &KernelSpec::of::<Choose<(), u8>>() },
-        const { &KernelSpec::of::<Choose<(), u16>>() },
-        const { &KernelSpec::of::<Choose<(), u32>>() },
-        const { &KernelSpec::of::<Choose<(), u64>>() },
-    ]
-    .map(|spec| BoundKernel::new(spec, crate::vector::NO_OPERANDS, 0))
-});
 
 /// Copies `count` elements (128 bytes at most), but `value` for those that are not active; where to.
 pub(in crate::vector) fn blank(
@@ -392,27 +383,32 @@ pub(in crate::vector) fn blank(
 
 /// Computes the elements of a mask register.
 #[inline(always)]
-fn test(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
-    if vi.small && !vi.masked && v.vstart == 0 && v.vl == u64::from(vi.vlmax) {
-        test_word(v, vi, kind);
+fn test(v: &mut VectorState, vi: &VInst, input: MapInput) -> u64 {
+    if vi.fast.small && !vi.policy.masked && v.vstart == 0 && v.vl == u64::from(vi.vlmax) {
+        test_word(v, vi, input);
         return 0;
     }
-    test_any(v, vi, kind)
+    test_any(v, vi, input)
 }
 
 /// The same for 64 elements or fewer, all of them active.
 #[inline(always)]
-pub(in crate::vector) fn test_word(v: &mut VectorState, vi: &VInst, kind: Kind) {
-    let mask = if kind == Kind::Carry { u64::read(&v.regs) } else { 0 };
-    let bits = vi.kernel.run_in_mode(&mut v.regs, mask);
-    let vd = &mut v.regs[vi.vd as usize..];
+pub(in crate::vector) fn test_word(v: &mut VectorState, vi: &VInst, input: MapInput) {
+    let bits = match input {
+        MapInput::Mask => {
+            let mask = u64::read(&v.regs);
+            vi.kernel.run_with(&mut v.regs, MaskBits(mask))
+        }
+        _ => vi.kernel.run_with(&mut v.regs, FirstElement(0)),
+    };
+    let vd = &mut v.regs[vi.groups.vd as usize..];
     let body = low_bits(vi.vlmax as usize);
     (u64::read(vd) & !body | bits & body).write(vd);
 }
 
 /// Whatever `vl`, `vstart` and the policies are.
 #[inline(never)]
-fn test_any(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
+fn test_any(v: &mut VectorState, vi: &VInst, input: MapInput) -> u64 {
     let (vstart, vl) = (v.vstart as usize, vl(v, vi));
     if vstart >= vl {
         return 0;
@@ -422,13 +418,12 @@ fn test_any(v: &mut VectorState, vi: &VInst, kind: Kind) -> u64 {
     while word < vl {
         let mask = u64::read(&v.regs[word / 8..]);
         let body = body_bits(word, 64, vstart, vl);
-        let active = if vi.masked { body & mask } else { body };
-        let mode = if kind == Kind::Carry { mask } else { 0 };
-        let bits = vi.kernel.run_part(&mut v.regs, &vi.kernel.part(word), 64.min(vl - word), mode);
+        let active = if vi.policy.masked { body & mask } else { body };
+        let bits = run_part(v, vi, input, &vi.kernel.part(word), word, 64.min(vl - word), mask);
         write_mask_word(v, vi, word, bits, active, body & !active);
         word += 64;
     }
-    v.treat_mask_tail(vi.tail, vi.vd as usize, vl);
+    v.treat_mask_tail(vi.policy.tail, vi.groups.vd as usize, vl);
     0
 }
 
@@ -442,10 +437,10 @@ pub(in crate::vector) fn write_mask_word(
     active: u64,
     inactive: u64,
 ) {
-    let at = vi.vd as usize + first / 8;
+    let at = vi.groups.vd as usize + first / 8;
     let mut ones = 0;
     if inactive != 0 {
-        ones = match vi.inactive {
+        ones = match vi.policy.inactive {
             Policy::Undisturbed => 0,
             Policy::Ones | Policy::OnesToRegister => inactive,
             Policy::Random => inactive & v.mask_coins.toss(64),
@@ -457,12 +452,12 @@ pub(in crate::vector) fn write_mask_word(
 
 /// Whole instructions by the form of their operands and results.
 macro_rules! forms {
-    ($($(#[$doc:meta])* $name:ident: $what:ident, $operands:ident, $kind:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $what:ident, $operands:ident, $input:ident;)*) => {$(
         $(#[$doc])*
         pub(in crate::vector) fn $name(hart: &mut Hart, vi: &VInst) -> Exec {
             begin(hart, vi)?;
             forms!(@ $operands hart, vi);
-            $what(&mut hart.v, vi, Kind::$kind);
+            $what(&mut hart.v, vi, MapInput::$input);
             end(hart);
             Ok(())
         }
@@ -476,19 +471,19 @@ macro_rules! forms {
 
 forms! {
     /// `vd[i] = op(vs2[i], vs1[i], vd[i])`, or fewer operands.
-    vv: map, vector, Pure;
+    vv: map, vector, Index;
     /// `vd[i] = op(vs2[i], scalar, vd[i])`, or fewer operands.
-    vx: map, scalar, Pure;
+    vx: map, scalar, Index;
     /// `vd[i] = op(vs2[i], vs1[i], v0.mask[i])`.
-    vvm: map, vector, Carry;
+    vvm: map, vector, Mask;
     /// `vd[i] = op(vs2[i], scalar, v0.mask[i])`.
-    vxm: map, scalar, Carry;
+    vxm: map, scalar, Mask;
     /// `vd.mask[i] = op(vs2[i], vs1[i])`.
-    mvv: test, vector, Pure;
+    mvv: test, vector, Index;
     /// `vd.mask[i] = op(vs2[i], scalar)`.
-    mvx: test, scalar, Pure;
+    mvx: test, scalar, Index;
     /// `vd.mask[i] = op(vs2[i], vs1[i], v0.mask[i])`.
-    mvvm: test, vector, Carry;
+    mvvm: test, vector, Mask;
     /// `vd.mask[i] = op(vs2[i], scalar, v0.mask[i])`.
-    mvxm: test, scalar, Carry;
+    mvxm: test, scalar, Mask;
 }

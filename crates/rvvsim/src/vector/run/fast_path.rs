@@ -1,9 +1,9 @@
-//! The fast path: what instructions that compute elements come to if `vl` is VLMAX, `vstart` is 0, and nothing has to be
-//! done about a tail; and loads and stores that are copies. Everything else about them is settled when they are
-//! translated. `tests` compares each with the ways that can do everything.
+//! The fast path: what instructions that compute elements reduce to if `vl` is VLMAX, `vstart` is 0, and there is no tail
+//! to treat; and loads and stores that are copies. Everything else about them is settled when they are translated.
+//! `fast_path_tests` compares each with the code that handles every case.
 
 use crate::Hart;
-use crate::fp::{Flags, RoundingMode};
+use crate::fp::RoundingMode;
 use crate::mem::Access;
 use crate::vector::chapters::fixed_point;
 use crate::vector::chapters::float;
@@ -11,15 +11,16 @@ use crate::vector::chapters::memory;
 use crate::vector::chapters::reduction;
 use crate::vector::chapters::vset;
 use crate::vector::rules::policy::Policy;
-use crate::vector::run::elements::{self, Kind};
+use crate::vector::run::elements;
+use crate::vector::run::input::{Inexact, MapInput};
 use crate::vector::run::kernel::{Fast, KernelSpec};
 use crate::vector::{Form, VInst};
 use rvv_isa::{Eew, Inst, Scalar, Shape};
 
-/// How an instruction can be run that has nothing to do but to call its kernel, or to copy.
+/// How an instruction runs that reduces to a call of its kernel, or to a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FastPath {
-    /// It has.
+    /// No fast path.
     No,
     /// A kernel, with registers for operands: [`VInst::run_map`].
     Map,
@@ -29,11 +30,20 @@ pub(crate) enum FastPath {
     Float,
     /// The same with a scalar operand: [`VInst::run_float_scalar`].
     FloatScalar,
-    /// A kernel that is told what [`elements::Kind`] says, of 64 elements at most; true if it has a scalar operand:
-    /// [`VInst::run_word`].
-    Word(elements::Kind, bool),
+    /// A kernel of 64 elements at most: [`VInst::run_word`].
+    Word {
+        /// What it gets besides its operands.
+        input: MapInput,
+        /// It has a scalar operand.
+        scalar: bool,
+    },
     /// The same, with a mask for a result.
-    Test(elements::Kind, bool),
+    Test {
+        /// What it gets besides its operands.
+        input: MapInput,
+        /// It has a scalar operand.
+        scalar: bool,
+    },
     /// A reduction.
     Reduce,
     /// A copy from memory: [`VInst::load_piece`].
@@ -44,12 +54,34 @@ pub(crate) enum FastPath {
     SetVl,
 }
 
-/// The fast path. They do all there is to an instruction, or nothing and answer false; then there is more to it than
-/// they can do.
+/// What is known when an instruction is translated about how it can run.
+#[derive(Clone, Copy)]
+pub(in crate::vector) struct FastPaths {
+    /// How it can run if `vl` is VLMAX; loads and stores, whatever `vl` is.
+    pub path: FastPath,
+    /// VLMAX is 64 or less, and if `vl` is VLMAX there are only whole blocks, no tail to treat, and no inactive elements
+    /// to treat either.
+    pub small: bool,
+    /// Floating-point: the `frm` up to which the kernel may be used.
+    pub highest_frm: u8,
+    /// Loads and stores: the bytes of an element as a power of two.
+    pub shift: u8,
+    /// One less than those bytes.
+    pub align_mask: u64,
+}
+
+impl FastPaths {
+    /// Only this one.
+    pub fn only(path: FastPath) -> FastPaths {
+        FastPaths { path, small: false, highest_frm: 0, shift: 0, align_mask: 0 }
+    }
+}
+
+/// The fast path. Each executes the whole instruction and returns true, or changes nothing and returns false.
 impl VInst {
     /// Which of them there is.
     pub(crate) fn fast_path(&self) -> FastPath {
-        self.fast_path
+        self.fast.path
     }
 
     /// Whether `vl` is VLMAX, and `vstart` is 0.
@@ -105,11 +137,10 @@ impl VInst {
 
     #[inline(always)]
     fn run_whole_float(&self, hart: &mut Hart) -> bool {
-        if hart.frm > self.fast_path_frm {
+        if hart.frm > self.fast.highest_frm {
             return false;
         }
-        let mode = u64::from(!hart.fflags.contains(Flags::NX));
-        let done = self.kernel.run_in_mode(&mut hart.v.regs, mode);
+        let done = self.kernel.run_with(&mut hart.v.regs, Inexact::under(hart.fflags));
         done == u64::from(self.vlmax) || float::go_on(hart, self, done as usize)
     }
 
@@ -126,7 +157,7 @@ impl VInst {
     #[inline(always)]
     pub(crate) fn run_whole(&self, hart: &mut Hart) -> bool {
         self.tell(&mut hart.v);
-        match self.fast_path {
+        match self.fast.path {
             FastPath::Map => self.kernel.run(&mut hart.v.regs),
             FastPath::MapScalar => {
                 self.put_scalar(hart);
@@ -137,19 +168,19 @@ impl VInst {
                 self.put_float(hart);
                 return self.run_whole_float(hart);
             }
-            FastPath::Word(kind, scalar) => {
+            FastPath::Word { input, scalar } => {
                 if scalar {
                     self.put_scalar(hart);
                 }
-                if elements::map_word(&mut hart.v, self, kind) != 0 {
+                if elements::map_word(&mut hart.v, self, input) != 0 {
                     fixed_point::saturated(hart);
                 }
             }
-            FastPath::Test(kind, scalar) => {
+            FastPath::Test { input, scalar } => {
                 if scalar {
                     self.put_scalar(hart);
                 }
-                elements::test_word(&mut hart.v, self, kind);
+                elements::test_word(&mut hart.v, self, input);
             }
             FastPath::Reduce => reduction::reduce_whole(&mut hart.v, self),
             _ => return false,
@@ -165,12 +196,12 @@ impl VInst {
 
     /// The bytes of an element of a copy.
     pub(crate) fn element_bytes(&self) -> usize {
-        1 << (self.shift & 3)
+        1 << (self.fast.shift & 3)
     }
 
     /// Its size if `vl` is VLMAX.
     pub(crate) fn whole_bytes(&self) -> usize {
-        (self.vlmax as usize) << (self.shift & 3)
+        (self.vlmax as usize) << (self.fast.shift & 3)
     }
 
     /// The same as [`VInst::one_piece`] if `vl` is VLMAX and that is `N` bytes; else `None`.
@@ -253,21 +284,21 @@ impl Circumstances<'_> {
             _ => {}
         }
         let sources = self.vlmax * u32::from(self.spec.sizes[1]);
-        let kind = match self.form {
+        let input = match self.form {
             Form::Reduce if !self.masked && keeps_tail && sources.is_multiple_of(16) => {
                 return FastPath::Reduce;
             }
-            Form::Map | Form::Test => Kind::Pure,
-            Form::Carry | Form::TestCarry => Kind::Carry,
-            Form::FixedPoint => Kind::Effects,
+            Form::Map | Form::Test => MapInput::Index,
+            Form::Carry | Form::TestCarry => MapInput::Mask,
+            Form::FixedPoint => MapInput::Vxrm,
             Form::Float | Form::FloatTest | Form::Reduce | Form::Own(_) => return FastPath::No,
         };
         match self.shape.vd {
             _ if !self.small => FastPath::No,
-            Eew::Mask if !self.masked => FastPath::Test(kind, scalar),
+            Eew::Mask if !self.masked => FastPath::Test { input, scalar },
             Eew::Mask => FastPath::No,
-            _ if self.masked && kind == Kind::Effects => FastPath::No,
-            _ => FastPath::Word(kind, scalar),
+            _ if self.masked && input == MapInput::Vxrm => FastPath::No,
+            _ => FastPath::Word { input, scalar },
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::config::{Agnostic, Config};
 use crate::hart::Environment;
 use crate::mem::{Access, Ram};
 use crate::privileged::{Platform, RAM_BASE};
-use crate::vector::run::fast_path::FastPath;
+use crate::vector::run::fast_path::{FastPath, FastPaths};
 use crate::vector::run::kernel_tests::Random;
 use crate::vector::{VInst, translate};
 use rvv_isa::{Class, Inst, Lmul, Op, Sew, Vtype};
@@ -48,7 +48,7 @@ fn scramble(hart: &mut Hart, random: &mut Random, sew: Sew) {
 
 /// The same, with no fast path.
 fn in_full(vi: &VInst) -> VInst {
-    VInst { small: false, fast_path: FastPath::No, ..*vi }
+    VInst { fast: FastPaths { small: false, path: FastPath::No, ..vi.fast }, ..*vi }
 }
 
 fn copy_state(to: &mut Hart, from: &Hart) {
@@ -59,7 +59,7 @@ fn copy_state(to: &mut Hart, from: &Hart) {
 }
 
 #[test]
-fn quick_ways_do_what_the_others_do() {
+fn fast_paths_do_what_the_full_code_does() {
     let mut random = Random(5);
     let mut tried = [0_u32; 7];
     for (vlen, policy) in [
@@ -77,14 +77,14 @@ fn quick_ways_do_what_the_others_do() {
                     let inst = Inst { rd: 8, rs2: 16, rs1: 24, imm: 5, vm, ..Inst::new(op) };
                     let vtype = Vtype::new(sew, lmul, random.below(2) == 0, random.below(2) == 0);
                     let Ok(vi) = translate(&fast_path.config, &inst, vtype) else { continue };
-                    let kind = match vi.fast_path {
+                    let kind = match vi.fast.path {
                         FastPath::No | FastPath::Load | FastPath::Store | FastPath::SetVl => continue,
                         FastPath::Map => 0,
                         FastPath::MapScalar => 1,
                         FastPath::Float => 2,
                         FastPath::FloatScalar => 3,
-                        FastPath::Word(..) => 4,
-                        FastPath::Test(..) => 5,
+                        FastPath::Word { .. } => 4,
+                        FastPath::Test { .. } => 5,
                         FastPath::Reduce => 6,
                     };
                     scramble(&mut fast_path, &mut random, sew);
@@ -122,7 +122,7 @@ fn copies_do_what_loads_and_stores_do() {
                 let Ok(vi) = translate(&fast_path.config, &inst, Vtype::new(sew, lmul, true, true)) else {
                     continue;
                 };
-                let access = match vi.fast_path {
+                let access = match vi.fast.path {
                     FastPath::Load => Access::Load,
                     FastPath::Store => Access::Store,
                     _ => continue,
@@ -130,7 +130,7 @@ fn copies_do_what_loads_and_stores_do() {
                 for vl in [0, 1, 3, u64::from(vi.vlmax / 2), u64::from(vi.vlmax)] {
                     scramble(&mut fast_path, &mut random, sew);
                     // Anywhere, aligned or not, and near the end of a page.
-                    let at = [0x1_0000, 0x1_0fc0, 0x1_2000 - (vl << vi.shift)][random.below(3) as usize];
+                    let at = [0x1_0000, 0x1_0fc0, 0x1_2000 - (vl << vi.fast.shift)][random.below(3) as usize];
                     fast_path.x[24] = RAM_BASE + at + random.below(2) * random.below(16);
                     (fast_path.v.vtype, fast_path.v.vl) = (vi.vtype, vl);
                     for byte in &mut fast_path.ram.bytes_mut()[0x1_0000..0x1_8000] {

@@ -17,11 +17,12 @@ pub(in crate::vector) trait Numbers: Copy {
     /// A number so great that the product of two of this precision, if it is as great, is a multiple of the least
     /// subnormal number: the error of a rounded product, quotient or root is then a number, and zero only if it is.
     const SPACIOUS: Self::One;
-    /// So for none of them.
-    const NO: Self::Mask;
 
-    /// The same number for all.
-    fn all_of(x: Self::One) -> Self;
+    /// So for none of as many numbers as these.
+    fn none(self) -> Self::Mask;
+    /// `x`, as often as there are numbers here. Made from a value, so that who has none cannot make one: see
+    /// [`Avx`](crate::vector::run::host).
+    fn splat(self, x: Self::One) -> Self;
     /// The sum.
     fn add(self, y: Self) -> Self;
     /// The difference.
@@ -62,10 +63,13 @@ macro_rules! one {
             const MIN_NORMAL: $f = <$f>::MIN_POSITIVE;
             const MAX: $f = <$f>::MAX;
             const SPACIOUS: $f = $spacious;
-            const NO: bool = false;
 
             #[inline(always)]
-            fn all_of(x: $f) -> $f {
+            fn none(self) -> bool {
+                false
+            }
+            #[inline(always)]
+            fn splat(self, x: $f) -> $f {
                 x
             }
             #[inline(always)]

@@ -1,11 +1,11 @@
 //! Numbers in the host's vector registers. Left to itself the compiler makes of the same operations, written for one
 //! number and repeated, several times as many instructions.
 //!
-//! `unsafe` is the use of AVX and FMA: the types stay in here but for their names, and [`block`] is only
-//! called from kernels for hosts that have them, into which it is inlined. Its plain twin is the same
-//! operation on one number, and `kernel_tests` compares them.
+//! `unsafe` is the use of AVX and FMA. A value of these types is made from an [`Avx`], the proof that the host has
+//! them, or from another value. The plain twin is the same operation on one number, and `kernel_tests` compares them.
 
-use crate::vector::run::float_kernels::Operation;
+use crate::vector::run::float_kernels::{Number, Operation};
+use crate::vector::run::host::Avx;
 use crate::vector::run::host_float::{Numbers, SPACIOUS_32, SPACIOUS_64};
 use std::arch::x86_64::*;
 use std::ops::{BitAnd, BitOr};
@@ -13,7 +13,7 @@ use std::ops::{BitAnd, BitOr};
 macro_rules! numbers {
     ($($name:ident, $register:ty, $one:ty, $spacious:expr, $splat:ident, $add:ident, $sub:ident, $mul:ident, $div:ident,
        $xor:ident, $andnot:ident, $sqrt:ident, $fused:ident, $cmp:ident, $and:ident, $or:ident, $bits:ident, $all:expr;)*) => {$(
-        /// Numbers, or a mask of them.
+        /// Numbers, or a mask of them. Where there is a value, the host has AVX and FMA.
         #[derive(Clone, Copy)]
         pub(in crate::vector) struct $name($register);
 
@@ -21,7 +21,7 @@ macro_rules! numbers {
             type Output = Self;
             #[inline(always)]
             fn bitand(self, y: Self) -> Self {
-                // SAFETY: see above.
+                // SAFETY: there is a value.
                 Self(unsafe { $and(self.0, y.0) })
             }
         }
@@ -30,12 +30,12 @@ macro_rules! numbers {
             type Output = Self;
             #[inline(always)]
             fn bitor(self, y: Self) -> Self {
-                // SAFETY: see above.
+                // SAFETY: there is a value.
                 Self(unsafe { $or(self.0, y.0) })
             }
         }
 
-        // SAFETY of each: see above.
+        // SAFETY of each: there is a value.
         #[allow(clippy::undocumented_unsafe_blocks)]
         impl Numbers for $name {
             type One = $one;
@@ -44,11 +44,13 @@ macro_rules! numbers {
             const MIN_NORMAL: $one = <$one>::MIN_POSITIVE;
             const MAX: $one = <$one>::MAX;
             const SPACIOUS: $one = $spacious;
-            // Positive zeroes are all zero bits.
-            const NO: Self = Self(unsafe { std::mem::zeroed() });
 
             #[inline(always)]
-            fn all_of(x: $one) -> Self {
+            fn none(self) -> Self {
+                Self(unsafe { $splat(0.0) })
+            }
+            #[inline(always)]
+            fn splat(self, x: $one) -> Self {
                 Self(unsafe { $splat(x) })
             }
             #[inline(always)]
@@ -100,8 +102,13 @@ macro_rules! numbers {
                 unsafe { $bits(mask.0) == $all }
             }
         }
+
+        impl Vector for $name {}
     )*};
 }
+
+/// The types of this file.
+pub(in crate::vector) trait Vector: Numbers {}
 
 numbers! {
     F32x4, __m128, f32, SPACIOUS_32, _mm_set1_ps, _mm_add_ps, _mm_sub_ps, _mm_mul_ps, _mm_div_ps, _mm_xor_ps,
@@ -115,11 +122,10 @@ numbers! {
 }
 
 /// The results of a block, if all of them may be taken. The block must be a whole number of `V`s.
-///
-/// # Safety
-/// The caller must have been compiled for AVX2 and FMA.
+/// Fast only where it is inlined into a function that is compiled for AVX2 and FMA.
 #[inline(always)]
-pub(in crate::vector) unsafe fn block<O: Operation, V: Numbers, T: Copy, const N: usize>(
+pub(in crate::vector) fn block<O: Operation, V: Vector, T: Number, const N: usize>(
+    _host_has: Avx,
     a: &[T; N],
     b: &[T; N],
     d: &[T; N],
@@ -127,16 +133,17 @@ pub(in crate::vector) unsafe fn block<O: Operation, V: Numbers, T: Copy, const N
 ) -> Option<[T; N]> {
     let count = size_of::<[T; N]>() / size_of::<V>();
     assert!(count * size_of::<V>() == size_of::<[T; N]>() && count > 0);
-    // SAFETY: there are as many `V`s in a block, bits of any kind are numbers, and the other way round.
+    // SAFETY: there are as many `V`s in a block, bits of any kind are numbers, and the other way round. The host has
+    // what values of `V` need.
     let read = |from: &[T; N], i: usize| unsafe { from.as_ptr().cast::<V>().add(i).read_unaligned() };
     let mut out = *a;
     let mut fine = None;
     for i in 0..count {
         let (a, b, d) = (read(a, i), read(b, i), read(d, i));
-        let r = O::result::<V, true>(a, b, d);
-        let mut ok = O::fine::<V, true>(a, b, d, r);
+        let r = O::result::<V, Avx>(a, b, d);
+        let mut ok = O::fine::<V, Avx>(a, b, d, r);
         if exact {
-            ok = ok & O::exact::<V, true>(a, b, d, r);
+            ok = ok & O::exact::<V, Avx>(a, b, d, r);
         }
         fine = Some(fine.map_or(ok, |fine| fine & ok));
         // SAFETY: as above.

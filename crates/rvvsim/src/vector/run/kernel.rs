@@ -12,7 +12,12 @@
 
 use crate::fp::{Flags, RoundingMode};
 use crate::vector::run::element::Element;
-use crate::vector::run::elements::{read_elements, select, write_elements};
+use crate::vector::run::host::{AnyHost, Host};
+#[cfg(target_arch = "x86_64")]
+use crate::vector::run::host::{Avx, avx_features};
+#[cfg(doc)]
+use crate::vector::run::input::{FirstElement, TableSize};
+use crate::vector::run::input::{Input, Meaning};
 
 /// Places after the last register. A block may be read past the end of a group: these bytes are for that.
 const OVERREAD: usize = 512;
@@ -29,10 +34,8 @@ pub const PART_B: usize = PART_A + 128;
 pub const PART_D: usize = PART_B + 128;
 /// The results of such a block: 64 elements.
 pub const PART_OUT: usize = PART_D + 128;
-/// Ones, for ever: as much as a scalar operand.
-pub const ONES: usize = PART_OUT + 512 + OVERREAD;
 /// All bytes after the last register.
-pub const SLACK: usize = ONES + 64;
+pub const SLACK: usize = PART_OUT + 512 + OVERREAD;
 
 /// Where the operands and results of a kernel are: offsets into [`VectorState::regs`](crate::vector::VectorState::regs).
 #[derive(Clone, Copy, Debug)]
@@ -65,99 +68,100 @@ impl Operands {
     }
 }
 
-/// A kernel: computes so many elements, in whole blocks of 16 bytes of results. The last argument, its mode, is the
-/// number of the first element for those that ask for nothing else, `vxrm` for those that round, and the bits of v0 for
-/// those that have them for an operand, of 64 elements then at most; for reductions, what they begin with. For one of floating point it is 1 if a result that
-/// is not exact is more than it can deal with. What it answers depends on its kind: nothing, whether an element was
-/// saturated, the bits of a mask, or how many elements it could do.
+/// A compiled kernel: computes so many elements, in whole blocks of 16 bytes of results. The last argument is the word of
+/// its [`Input`]. What it answers depends on the kernel: nothing, whether an element was saturated, the bits of a mask,
+/// or how many elements it could do.
 ///
 /// # Safety
-/// The host must have what the kernel was compiled for: see [`Kernels::pick`]. The pointer must be to a register file
+/// The host must have what the kernel was compiled for: see [`KernelFns::pick`]. The pointer must be to a register file
 /// that reaches as far as [`reach`] says.
-pub type Kernel = unsafe fn(*mut u8, &Operands, usize, u64) -> u64;
+pub type KernelFn = unsafe fn(*mut u8, &Operands, usize, u64) -> u64;
 
 /// One element, exactly: the operands, the rounding mode, the flags. For what a floating-point kernel cannot do.
 pub type Slow = fn(u64, u64, u64, RoundingMode, &mut Flags) -> u64;
 
-/// What a kernel is made of.
-pub trait Block {
+/// A kernel.
+pub trait Kernel {
     /// The element of the result; of a kernel whose result is a mask, that of `vs2`.
     type D: Element;
+    /// What it gets besides its operands.
+    type Input: Input;
     /// The bytes of an element of `vs2` and of `vs1`.
     const SOURCES: [u8; 2];
     /// Whether it uses `out`, `a`, `b` and `d`.
     const USES: [bool; 4];
-    /// Computes the elements. `BETTER`: the host has wide registers, a fused multiply-add, and instructions that
-    /// round to integers.
+    /// Computes the elements.
     ///
     /// # Safety
-    /// That of a [`Kernel`].
-    unsafe fn run<const BETTER: bool>(regs: *mut u8, operands: &Operands, count: usize, mode: u64) -> u64;
+    /// That of a [`KernelFn`].
+    unsafe fn run<H: Host>(
+        host: H,
+        regs: *mut u8,
+        operands: &Operands,
+        count: usize,
+        input: Self::Input,
+    ) -> u64;
 }
 
-/// A kernel, for any host and for a better one.
+/// A kernel, compiled for any host and for a better one.
 #[derive(Clone, Copy)]
-pub struct Kernels {
-    any: Kernel,
+pub struct KernelFns {
+    any: KernelFn,
     #[cfg(target_arch = "x86_64")]
-    avx2: Kernel,
+    avx2: KernelFn,
 }
 
-impl Kernels {
-    /// The kernels of a block.
-    pub const fn of<B: Block>() -> Kernels {
-        Kernels {
-            any: any::<B>,
+impl KernelFns {
+    /// Those of a kernel.
+    pub const fn of<K: Kernel>() -> KernelFns {
+        KernelFns {
+            any: any::<K>,
             #[cfg(target_arch = "x86_64")]
-            avx2: avx2::<B>,
+            avx2: avx2::<K>,
         }
     }
 
     /// The one for any host.
     #[cfg(test)]
-    pub fn plain(&self) -> Kernel {
+    pub fn plain(&self) -> KernelFn {
         self.any
     }
 
     /// The best one for this host.
-    pub fn pick(&self) -> Kernel {
+    pub fn pick(&self) -> KernelFn {
         #[cfg(target_arch = "x86_64")]
-        if is_better_host() {
+        if Avx::detect().is_some() {
             return self.avx2;
         }
         self.any
     }
 }
 
-unsafe fn any<B: Block>(regs: *mut u8, operands: &Operands, count: usize, mode: u64) -> u64 {
+unsafe fn any<K: Kernel>(regs: *mut u8, operands: &Operands, count: usize, word: u64) -> u64 {
     // SAFETY: the caller's.
-    unsafe { B::run::<{ cfg!(target_arch = "aarch64") }>(regs, operands, count, mode) }
+    unsafe { K::run(AnyHost, regs, operands, count, K::Input::of(word)) }
 }
 
-/// What a better host has, in one list: what kernels for it are compiled for, and what is looked for.
-macro_rules! better_host {
+#[cfg(target_arch = "x86_64")]
+macro_rules! compile_for {
     ($($feature:tt),+) => {
-        /// Whether this host is one.
-        #[cfg(target_arch = "x86_64")]
-        fn is_better_host() -> bool {
-            $(std::arch::is_x86_feature_detected!($feature))&&+
-        }
-
-        #[cfg(target_arch = "x86_64")]
         $(#[target_feature(enable = $feature)])+
-        unsafe fn avx2<B: Block>(regs: *mut u8, operands: &Operands, count: usize, mode: u64) -> u64 {
+        unsafe fn avx2<K: Kernel>(regs: *mut u8, operands: &Operands, count: usize, word: u64) -> u64 {
+            // SAFETY: this function is compiled for the features.
+            let host = unsafe { Avx::of_caller() };
             // SAFETY: the caller's.
-            unsafe { B::run::<true>(regs, operands, count, mode) }
+            unsafe { K::run(host, regs, operands, count, K::Input::of(word)) }
         }
     };
 }
 
-better_host!("avx2", "fma", "bmi2", "lzcnt", "popcnt");
+#[cfg(target_arch = "x86_64")]
+avx_features! { compile_for! }
 
 /// How an instruction computes its elements.
 pub struct KernelSpec {
     /// Its kernel.
-    pub kernels: Kernels,
+    pub kernels: KernelFns,
     /// The bytes of an element of the result, of `vs2` and of `vs1`.
     pub sizes: [u8; 3],
     /// Whether it uses `out`, `a`, `b` and `d`.
@@ -173,12 +177,20 @@ pub struct KernelSpec {
     pub fast: Fast,
     /// Floating-point: the mode that the instruction says, whatever `frm` is.
     pub rm: Option<RoundingMode>,
-    /// Floating-point: the signs to flip, of `vs2`, `vs1` and `vd`, before anything else is done.
-    pub negate: [bool; 3],
+    /// Floating-point: the signs to flip before anything else is done.
+    pub negate: Negated,
     /// The product is of `vs1` and `vd`, and `vs2` is the addend.
     pub swap: bool,
-    /// All of `vs2` is an operand of each element, up to VLMAX, which is the mode.
-    pub table: bool,
+    /// What the kernel gets besides its operands.
+    pub input: Meaning,
+}
+
+/// The operands whose signs are flipped, as the kernel sees them: `d` is the addend, which may be `vs2`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Negated {
+    pub a: bool,
+    pub b: bool,
+    pub d: bool,
 }
 
 /// In which rounding mode a floating-point kernel does what the instruction says.
@@ -198,42 +210,37 @@ fn no_slow(_: u64, _: u64, _: u64, _: RoundingMode, _: &mut Flags) -> u64 {
 
 impl KernelSpec {
     /// Of a block that can do everything.
-    pub const fn of<B: Block>() -> KernelSpec {
+    pub const fn of<K: Kernel>() -> KernelSpec {
         KernelSpec {
-            kernels: Kernels::of::<B>(),
-            sizes: [size_of::<B::D>() as u8, B::SOURCES[0], B::SOURCES[1]],
-            uses: B::USES,
+            kernels: KernelFns::of::<K>(),
+            sizes: [size_of::<K::D>() as u8, K::SOURCES[0], K::SOURCES[1]],
+            uses: K::USES,
             slow: no_slow,
             identity: 0,
             #[cfg(test)]
             is_float: false,
             fast: Fast::Always,
             rm: None,
-            negate: [false; 3],
+            negate: Negated { a: false, b: false, d: false },
             swap: false,
-            table: false,
+            input: K::Input::MEANING,
         }
     }
 
-    /// With `vs2` for a table.
-    pub const fn of_table<B: Block>() -> KernelSpec {
-        KernelSpec { table: true, ..KernelSpec::of::<B>() }
-    }
-
     /// Of a block for one rounding mode, and of what does the rest.
-    pub const fn float<B: Block>(slow: Slow, fast: Fast) -> KernelSpec {
+    pub const fn float<K: Kernel>(slow: Slow, fast: Fast) -> KernelSpec {
         KernelSpec {
             slow,
             fast,
             #[cfg(test)]
             is_float: true,
-            ..KernelSpec::of::<B>()
+            ..KernelSpec::of::<K>()
         }
     }
 
     /// With the signs of operands flipped.
-    pub const fn negating(self, a: bool, b: bool, d: bool) -> KernelSpec {
-        KernelSpec { negate: [a, b, d], ..self }
+    pub const fn negating(self, negate: Negated) -> KernelSpec {
+        KernelSpec { negate, ..self }
     }
 
     /// With `vs2` and `vd` in each other's role.
@@ -241,7 +248,7 @@ impl KernelSpec {
         KernelSpec { swap: true, ..self }
     }
 
-    /// In a mode of its own.
+    /// In this rounding mode, whatever `frm` is.
     pub const fn in_mode(self, rm: RoundingMode) -> KernelSpec {
         KernelSpec { rm: Some(rm), ..self }
     }
@@ -276,45 +283,44 @@ fn reach(sizes: [u8; 3], uses: [bool; 4], operands: &Operands, count: usize) -> 
 #[derive(Clone, Copy)]
 pub struct BoundKernel {
     /// What computes the elements, on this host.
-    kernel: Kernel,
+    kernel: KernelFn,
     /// All of them.
     count: usize,
-    /// What the kernel is told if nothing else is: the number of the first element, or the size of its table.
-    mode: u64,
+    /// What the kernel gets besides its operands.
+    input: Meaning,
+    /// The word for that if its caller gives none: the index of the first element, or the size of the table.
+    word: u64,
     /// The size of the smallest register file it may be run on.
     file: usize,
-    /// The same, but with a mode that its caller says: never, if it is the size of a table.
-    file_in_mode: usize,
+    /// The same with an input that its caller gives: never, if that is the size of a table.
+    file_with_input: usize,
     /// Where they are.
     operands: Operands,
     sizes: [u8; 3],
     uses: [bool; 4],
-    table: bool,
 }
 
 impl BoundKernel {
     /// For `count` elements, in these places.
     pub fn new(spec: &KernelSpec, operands: Operands, count: usize) -> BoundKernel {
         let file = reach(spec.sizes, spec.uses, &operands, count);
-        let (sizes, uses, table) = (spec.sizes, spec.uses, spec.table);
-        let mode = if table { count as u64 } else { 0 };
-        let file_in_mode = if table { usize::MAX } else { file };
+        let is_table = spec.input == Meaning::TableSize;
         BoundKernel {
             kernel: spec.kernels.pick(),
             count,
-            mode,
+            input: spec.input,
+            word: if is_table { count as u64 } else { 0 },
             file,
-            file_in_mode,
+            file_with_input: if is_table { usize::MAX } else { file },
             operands,
-            sizes,
-            uses,
-            table,
+            sizes: spec.sizes,
+            uses: spec.uses,
         }
     }
 
     /// With another kernel for the same.
     #[cfg(test)]
-    pub fn with(self, kernel: Kernel) -> BoundKernel {
+    pub fn with(self, kernel: KernelFn) -> BoundKernel {
         BoundKernel { kernel, ..self }
     }
 
@@ -324,34 +330,54 @@ impl BoundKernel {
         &self.operands
     }
 
-    /// Runs the kernel for all elements. It must not be one that needs a mode.
+    #[inline(always)]
+    fn has_table(&self) -> bool {
+        self.input == Meaning::TableSize
+    }
+
+    /// Runs the kernel for all elements. It must be one that gets [`FirstElement`] or [`TableSize`].
     #[inline(always)]
     pub fn run(&self, regs: &mut [u8]) {
+        debug_assert!(matches!(self.input, Meaning::FirstElement | Meaning::TableSize));
         assert!(self.file <= regs.len());
-        // SAFETY: Kernels::pick asked the host, and the register file reaches as far as it should. A table has as many
+        // SAFETY: KernelFns::pick asked the host, and the register file reaches as far as it should. A table has as many
         // elements as there are at most.
-        unsafe { (self.kernel)(regs.as_mut_ptr(), &self.operands, self.count, self.mode) };
+        unsafe { (self.kernel)(regs.as_mut_ptr(), &self.operands, self.count, self.word) };
     }
 
-    /// The same for one that needs a mode, and has no table.
+    /// Runs the kernel for all elements, with its input. It has no table.
     #[inline(always)]
-    pub fn run_in_mode(&self, regs: &mut [u8], mode: u64) -> u64 {
-        assert!(self.file_in_mode <= regs.len());
+    pub fn run_with<I: Input>(&self, regs: &mut [u8], input: I) -> u64 {
+        debug_assert_eq!(self.input, I::MEANING);
+        assert!(self.file_with_input <= regs.len());
         // SAFETY: as above.
-        unsafe { (self.kernel)(regs.as_mut_ptr(), &self.operands, self.count, mode) }
+        unsafe { (self.kernel)(regs.as_mut_ptr(), &self.operands, self.count, input.word()) }
     }
 
-    /// Runs the kernel for some elements, in other places.
+    /// Runs the kernel for some elements, in other places. A table is still all of the table.
     #[inline(always)]
-    pub fn run_part(&self, regs: &mut [u8], operands: &Operands, count: usize, mode: u64) -> u64 {
+    pub fn run_part<I: Input>(&self, regs: &mut [u8], operands: &Operands, count: usize, input: I) -> u64 {
+        debug_assert!(self.input == I::MEANING || self.has_table());
+        self.run_part_with_word(regs, operands, count, input.word())
+    }
+
+    /// The same with any word.
+    #[inline(always)]
+    pub(super) fn run_part_with_word(
+        &self,
+        regs: &mut [u8],
+        operands: &Operands,
+        count: usize,
+        word: u64,
+    ) -> u64 {
         assert!(reach(self.sizes, self.uses, operands, count) <= regs.len());
-        let mut mode = mode;
-        if self.table {
+        let mut word = word;
+        if self.has_table() {
             assert!(operands.a == self.operands.a && self.file <= regs.len());
-            mode = self.mode;
+            word = self.word;
         }
         // SAFETY: as above.
-        unsafe { (self.kernel)(regs.as_mut_ptr(), operands, count, mode) }
+        unsafe { (self.kernel)(regs.as_mut_ptr(), operands, count, word) }
     }
 
     /// Where the elements from `first` on are.
@@ -361,52 +387,10 @@ impl BoundKernel {
         let operands = &self.operands;
         Operands {
             out: operands.out + first * sd,
-            a: if self.table { operands.a } else { operands.a + first * sa },
+            a: if self.has_table() { operands.a } else { operands.a + first * sa },
             b: operands.b_at(first, sb),
             d: operands.d + first * sd,
             ..*operands
-        }
-    }
-}
-
-/// Copies those of up to 64 elements whose bits are set, between memory and registers.
-#[inline(always)]
-pub fn copy_chosen<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        #[target_feature(enable = "avx2")]
-        fn avx2<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
-            copy_chosen_any::<T>(to, from, bits);
-        }
-        // SAFETY: the host has it.
-        return unsafe { avx2::<T>(to, from, bits) };
-    }
-    copy_chosen_any::<T>(to, from, bits);
-}
-
-/// The same, compiled for whatever its caller is.
-#[inline(always)]
-pub fn copy_chosen_any<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
-    #[inline(always)]
-    fn blend<T: Element, const N: usize>(to: &mut [u8], from: &[u8], bits: u64) {
-        let merged = select(bits, &read_elements::<T, N>(from), &read_elements::<T, N>(to));
-        write_elements(to, &merged);
-    }
-    let blocks = to.chunks_mut(32).zip(from.chunks(32)).enumerate();
-    for (i, (to, from)) in blocks {
-        let bits = bits >> (i * 32 / T::SIZE);
-        match (to.len(), T::SIZE) {
-            (32, 1) => blend::<T, 32>(to, from, bits),
-            (32, 2) => blend::<T, 16>(to, from, bits),
-            (32, 4) => blend::<T, 8>(to, from, bits),
-            (32, _) => blend::<T, 4>(to, from, bits),
-            _ => {
-                for (i, (to, from)) in to.chunks_mut(T::SIZE).zip(from.chunks(T::SIZE)).enumerate() {
-                    if bits >> i & 1 != 0 {
-                        T::read(from).write(to);
-                    }
-                }
-            }
         }
     }
 }

@@ -3,8 +3,10 @@
 
 use crate::fp::{Flags, RoundingMode};
 use crate::vector::rules::policy::mix;
+use crate::vector::run::chosen::copy_chosen;
 use crate::vector::run::element::Element;
-use crate::vector::run::kernel::{BoundKernel, Fast, KernelSpec, Operands, PART_OUT, SLACK, copy_chosen};
+use crate::vector::run::input::Inexact;
+use crate::vector::run::kernel::{BoundKernel, Fast, KernelSpec, Operands, PART_OUT, SLACK};
 use crate::vector::{Row, row};
 use rvv_isa::{Chapter, Class, Op, Sew};
 
@@ -119,18 +121,18 @@ fn what_a_float_kernel_takes_is_exact() {
                 let mut flags = Flags::NONE;
                 let expected = (spec.slow)(a, b, d, rm, &mut flags);
                 for (which, kernel) in kernels(spec).into_iter().enumerate() {
-                    for mode in [0, 1] {
-                        if kernel.run_part(&mut regs, &OPERANDS, 1, mode) == 0 {
+                    for inexact in [Inexact::Taken, Inexact::Refused] {
+                        if kernel.run_part(&mut regs, &OPERANDS, 1, inexact) == 0 {
                             continue;
                         }
                         taken[which] += 1;
-                        let allowed = if mode == 0 { Flags::NX } else { Flags::NONE };
+                        let allowed = if inexact == Inexact::Taken { Flags::NX } else { Flags::NONE };
                         let got =
                             if is_compare { first(&regs[OUT..], 8) & 1 } else { first(&regs[OUT..], sd) };
                         let mask = if sd == 8 { !0 } else { (1 << (8 * sd)) - 1 };
                         assert!(
                             got == expected & mask && allowed.contains(flags),
-                            "{name} {a:#x} {b:#x} {d:#x} {rm:?}: {got:#x}, mode {mode}; {expected:#x} {flags:?}"
+                            "{name} {a:#x} {b:#x} {d:#x} {rm:?}: {got:#x}, {inexact:?}; {expected:#x} {flags:?}"
                         );
                     }
                 }
@@ -152,7 +154,7 @@ fn one_element_that_needs_thought_leaves_the_block_alone() {
             fill(&mut regs[B..D], 4, u64::from(2.5_f32.to_bits()));
             regs[OUT..].fill(0xee);
             fill(&mut regs[A + 4 * (32 + bad)..][..4], 4, u64::from(f32::INFINITY.to_bits()));
-            let done = kernel.run_part(&mut regs, &OPERANDS, 64, 1) as usize;
+            let done = kernel.run_part(&mut regs, &OPERANDS, 64, Inexact::Refused) as usize;
             assert_eq!(done, 32 + bad / 4 * 4);
             let (taken, left) = regs[OUT..OUT + 256].split_at(4 * done);
             assert!(taken.chunks(4).all(|e| first(e, 4) == u64::from(4.0_f32.to_bits())));
@@ -193,15 +195,15 @@ fn kernels_do_the_same_on_every_host() {
                 fill(&mut regs[B..D], usize::from(spec.sizes[2]), random.next());
             }
             let count = [4, 16, 64][round % 3].min(64 / usize::from(spec.sizes[0]));
-            let (operands, mode) =
-                (Operands { each: if scalar { 0 } else { !0 }, ..OPERANDS }, random.next());
+            let operands = Operands { each: if scalar { 0 } else { !0 }, ..OPERANDS };
+            let word = random.next();
             let mut answers = kernels(spec).into_iter().map(|kernel| {
                 let mut regs = regs.clone();
-                let answer = kernel.run_part(&mut regs, &operands, count, mode);
+                let answer = kernel.run_part_with_word(&mut regs, &operands, count, word);
                 (answer, regs)
             });
             let (plain, best) = (answers.next().unwrap(), answers.next().unwrap());
-            assert!(plain == best, "{name} {operands:?} {count} {mode}");
+            assert!(plain == best, "{name} {operands:?} {count} {word}");
             assert!(plain.1[OUT + PART_OUT..] == regs[OUT + PART_OUT..], "{name} wrote where it should not");
         }
     }

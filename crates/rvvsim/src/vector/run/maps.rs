@@ -1,42 +1,42 @@
-//! Kernels for the usual forms of operations: `a` is always of `vs2`, `b` of `vs1` or the scalar, `d` the third
+//! KernelFns for the usual forms of operations: `a` is always of `vs2`, `b` of `vs1` or the scalar, `d` the third
 //! operand.
 
 use crate::vector::run::element::{Element, Op1, Op2, Op3};
 use crate::vector::run::elements::{low_bits, select};
+use crate::vector::run::host::Host;
+use crate::vector::run::input::{FirstElement, MaskBits, TableSize, Vxrm};
 #[cfg(debug_assertions)]
 use crate::vector::run::kernel::ends;
-use crate::vector::run::kernel::{Block, Operands, Step};
+use crate::vector::run::kernel::{Kernel, Operands, Step};
 use std::marker::PhantomData;
 
 /// The register file and what is to be done with it, while a kernel goes through the elements.
-pub(in crate::vector) struct Pass<'a, B> {
+pub(in crate::vector) struct Pass<'a, K: Kernel> {
     regs: *mut u8,
     pub operands: &'a Operands,
-    pub mode: u64,
-    /// What the elements done so far add up to: see [`Kernel`](crate::vector::run::kernel::Kernel).
+    pub input: K::Input,
+    /// What the elements done so far add up to: see [`KernelFn`](crate::vector::run::kernel::KernelFn).
     pub answer: u64,
     /// Where what the kernel was said to touch of `out`, `a`, `b` and `d` ends.
     #[cfg(debug_assertions)]
     ends: [usize; 4],
-    block: PhantomData<B>,
 }
 
-impl<'a, B> Pass<'a, B> {
+impl<'a, K: Kernel> Pass<'a, K> {
     /// # Safety
-    /// That of a [`Kernel`](crate::vector::run::kernel::Kernel) of the block `K`, for the elements that are read and
-    /// written by the methods. With debug assertions each of them is compared with what `K` says of itself,
-    /// and [`BoundKernel`](crate::vector::run::kernel::BoundKernel) compared with the register file.
+    /// That of a [`KernelFn`](crate::vector::run::kernel::KernelFn) of `K`, for the elements that the methods read and
+    /// write. With debug assertions each of them is compared with what `K` says of itself, and
+    /// [`BoundKernel`](crate::vector::run::kernel::BoundKernel) has compared that with the register file.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "for the assertions"))]
-    pub unsafe fn new<K: Block>(regs: *mut u8, operands: &'a Operands, count: usize, mode: u64) -> Self {
+    pub unsafe fn new(regs: *mut u8, operands: &'a Operands, count: usize, input: K::Input) -> Self {
         Pass {
             regs,
             operands,
-            mode,
+            input,
             answer: 0,
             #[cfg(debug_assertions)]
             ends: ends([size_of::<K::D>() as u8, K::SOURCES[0], K::SOURCES[1]], K::USES, operands, count),
-            block: PhantomData,
         }
     }
 
@@ -70,14 +70,6 @@ impl<'a, B> Pass<'a, B> {
         self.read(self.operands.a + first * T::SIZE)
     }
 
-    /// An element of `a` where that is a table, of as many elements as the mode says.
-    #[inline(always)]
-    pub fn table<T: Element>(&self, index: usize) -> T {
-        debug_assert!((index as u64) < self.mode);
-        let [element] = self.read(self.operands.a + index * T::SIZE);
-        element
-    }
-
     #[inline(always)]
     pub fn b<T: Element, const N: usize>(&self, first: usize) -> [T; N] {
         self.check(2, self.operands.b_at(first, T::SIZE) + N * T::SIZE);
@@ -103,30 +95,48 @@ impl<'a, B> Pass<'a, B> {
     }
 }
 
+impl<K: Kernel<Input = TableSize>> Pass<'_, K> {
+    /// An element of `a`, which is a table of that size.
+    #[inline(always)]
+    pub fn table<T: Element>(&self, index: usize) -> T {
+        debug_assert!((index as u64) < self.input.0);
+        let [element] = self.read(self.operands.a + index * T::SIZE);
+        element
+    }
+}
+
 /// What a kernel uses of `out`, `a`, `b` and `d`.
 pub(in crate::vector) const ALL: [bool; 4] = [true; 4];
 const OUT: [bool; 4] = [true, false, false, false];
 pub(in crate::vector) const OUT_A: [bool; 4] = [true, true, false, false];
 pub(in crate::vector) const OUT_A_B: [bool; 4] = [true, true, true, false];
+pub(in crate::vector) const A: [bool; 4] = [false, true, false, false];
 const A_B: [bool; 4] = [false, true, true, false];
 
-/// A block type, and how it takes its steps.
-macro_rules! block {
-    ($(#[$doc:meta])* $name:ident<O: $op:path, $($t:ident),+> [$a:ty, $b:ty] -> $d:ty, uses $uses:ident,
+/// A kernel, and how it takes its steps.
+macro_rules! kernel {
+    ($(#[$doc:meta])* $name:ident<O: $op:path, $($t:ident),+> [$a:ty, $b:ty, $input:ty] -> $d:ty, uses $uses:ident,
      |$pass:ident, $first:ident, $n:ident| $body:block) => {
         $(#[$doc])*
         pub(in crate::vector) struct $name<O, $($t),+>(PhantomData<(O, $($t),+)>);
 
-        impl<O: $op, $($t: Element),+> Block for $name<O, $($t),+> {
+        impl<O: $op, $($t: Element),+> Kernel for $name<O, $($t),+> {
             type D = $d;
+            type Input = $input;
             const SOURCES: [u8; 2] = [size_of::<$a>() as u8, size_of::<$b>() as u8];
             const USES: [bool; 4] = $uses;
 
             #[inline(always)]
-            unsafe fn run<const BETTER: bool>(regs: *mut u8, operands: &Operands, count: usize, mode: u64) -> u64 {
+            unsafe fn run<H: Host>(
+                _host: H,
+                regs: *mut u8,
+                operands: &Operands,
+                count: usize,
+                input: $input,
+            ) -> u64 {
                 // SAFETY: the caller's.
-                let mut pass = unsafe { Pass::<Self>::new::<Self>(regs, operands, count, mode) };
-                <$d>::steps::<_, BETTER>(&mut pass, count);
+                let mut pass = unsafe { Pass::<Self>::new(regs, operands, count, input) };
+                <$d>::steps::<_, H>(&mut pass, count);
                 pass.answer
             }
         }
@@ -142,9 +152,9 @@ macro_rules! block {
     };
 }
 
-block! {
+kernel! {
     /// `out[i] = op(a[i])`.
-    Map1<O: Op1<A, R>, A, R> [A, A] -> R, uses OUT_A, |pass, first, N| {
+    Map1<O: Op1<A, R>, A, R> [A, A, FirstElement] -> R, uses OUT_A, |pass, first, N| {
         let a = pass.a::<A, N>(first);
         let mut out = [R::ZERO; N];
         for i in 0..N {
@@ -154,9 +164,9 @@ block! {
     }
 }
 
-block! {
+kernel! {
     /// `out[i] = op(a[i], b[i])`.
-    Map2<O: Op2<A, B, R>, A, B, R> [A, B] -> R, uses OUT_A_B, |pass, first, N| {
+    Map2<O: Op2<A, B, R>, A, B, R> [A, B, FirstElement] -> R, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<A, N>(first), pass.b::<B, N>(first));
         let mut out = [R::ZERO; N];
         for i in 0..N {
@@ -166,9 +176,9 @@ block! {
     }
 }
 
-block! {
+kernel! {
     /// `out[i] = op(a[i], b[i], d[i])`.
-    Map3<O: Op3<A, A, R, R>, A, R> [A, A] -> R, uses ALL, |pass, first, N| {
+    Map3<O: Op3<A, A, R, R>, A, R> [A, A, FirstElement] -> R, uses ALL, |pass, first, N| {
         let (a, b, d) = (pass.a::<A, N>(first), pass.b::<A, N>(first), pass.d::<R, N>(first));
         let mut out = [R::ZERO; N];
         for i in 0..N {
@@ -178,24 +188,24 @@ block! {
     }
 }
 
-block! {
+kernel! {
     /// `out[i] = op(a[i], b[i])`, rounded and saturated: see [`fixed_point`](crate::vector::chapters::fixed_point).
-    Saturating<O: Op3<A, D, u8, (D, D)>, A, D> [A, D] -> D, uses OUT_A_B, |pass, first, N| {
+    Saturating<O: Op3<A, D, Vxrm, (D, D)>, A, D> [A, D, Vxrm] -> D, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<A, N>(first), pass.b::<D, N>(first));
-        let mode = pass.mode as u8;
+        let vxrm = pass.input;
         let mut out = [D::ZERO; N];
         let mut saturated = [D::ZERO; N];
         for i in 0..N {
-            (out[i], saturated[i]) = O::apply(a[i], b[i], mode);
+            (out[i], saturated[i]) = O::apply(a[i], b[i], vxrm);
         }
         pass.answer |= u64::from(saturated.into_iter().fold(D::ZERO, |any, s| any | s) != D::ZERO);
         pass.write(first, &out);
     }
 }
 
-block! {
+kernel! {
     /// Bit `i` of the answer is `op(a[i], b[i])`. No more than 64 elements at a time.
-    Test2<O: Op2<T, T, bool>, T> [T, T] -> T, uses A_B, |pass, first, N| {
+    Test2<O: Op2<T, T, bool>, T> [T, T, FirstElement] -> T, uses A_B, |pass, first, N| {
         let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
         let mut out = [T::ZERO; N];
         for i in 0..N {
@@ -205,11 +215,11 @@ block! {
     }
 }
 
-block! {
+kernel! {
     /// Bit `i` of the answer is `op(a[i], b[i], v0.mask[i])`.
-    TestCarry<O: Op3<T, T, T, bool>, T> [T, T] -> T, uses A_B, |pass, first, N| {
+    TestCarry<O: Op3<T, T, T, bool>, T> [T, T, MaskBits] -> T, uses A_B, |pass, first, N| {
         let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
-        let carry = select(pass.mode >> first, &[T::BIT[0]; N], &[T::ZERO; N]);
+        let carry = select(pass.input.0 >> first, &[T::BIT[0]; N], &[T::ZERO; N]);
         let mut out = [T::ZERO; N];
         for i in 0..N {
             out[i] = all_ones(O::apply(a[i], b[i], carry[i]));
@@ -218,11 +228,11 @@ block! {
     }
 }
 
-block! {
+kernel! {
     /// `out[i] = op(a[i], b[i], v0.mask[i])`.
-    Carry<O: Op3<T, T, T, T>, T> [T, T] -> T, uses OUT_A_B, |pass, first, N| {
+    Carry<O: Op3<T, T, T, T>, T> [T, T, MaskBits] -> T, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
-        let carry = select(pass.mode >> first, &[T::BIT[0]; N], &[T::ZERO; N]);
+        let carry = select(pass.input.0 >> first, &[T::BIT[0]; N], &[T::ZERO; N]);
         let mut out = [T::ZERO; N];
         for i in 0..N {
             out[i] = O::apply(a[i], b[i], carry[i]);
@@ -231,18 +241,18 @@ block! {
     }
 }
 
-block! {
+kernel! {
     /// `out[i] = v0.mask[i] ? b[i] : a[i]`. There is no operation.
-    Choose<O: Any, T> [T, T] -> T, uses OUT_A_B, |pass, first, N| {
+    Choose<O: Any, T> [T, T, MaskBits] -> T, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<T, N>(first), pass.b::<T, N>(first));
-        pass.write(first, &select(pass.mode >> first, &b, &a));
+        pass.write(first, &select(pass.input.0 >> first, &b, &a));
     }
 }
 
-block! {
+kernel! {
     /// `out[i] = i`. There is no operation.
-    Number<O: Any, T> [T, T] -> T, uses OUT, |pass, first, N| {
-        let base = T::from_u64(pass.mode.wrapping_add(first as u64)).to_u64();
+    Number<O: Any, T> [T, T, FirstElement] -> T, uses OUT, |pass, first, N| {
+        let base = T::from_u64(pass.input.0.wrapping_add(first as u64)).to_u64();
         let mut out = [T::ZERO; N];
         for (i, lane) in out.iter_mut().enumerate() {
             *lane = T::from_u64(base.wrapping_add(i as u64));
@@ -251,14 +261,14 @@ block! {
     }
 }
 
-block! {
+kernel! {
     /// `out[i] = a[b[i]]`, or 0 if there is no such element. There is no operation.
-    Gather<O: Any, T, I> [T, I] -> T, uses OUT_A_B, |pass, first, N| {
+    Gather<O: Any, T, I> [T, I, TableSize] -> T, uses OUT_A_B, |pass, first, N| {
         let indices = pass.b::<I, N>(first);
         let mut out = [T::ZERO; N];
         for (lane, index) in out.iter_mut().zip(indices) {
             let index = index.to_u64();
-            if index < pass.mode {
+            if index < pass.input.0 {
                 *lane = pass.table(index as usize);
             }
         }

@@ -5,6 +5,7 @@
 //! * [`fast_path`]: shortcuts for `vl` = VLMAX and `vstart` = 0;
 //! * [`host_float`], [`host_float_avx`]: floating point on the host's FPU.
 
+pub(in crate::vector) mod chosen;
 pub(crate) mod copy;
 pub(in crate::vector) mod element;
 pub(in crate::vector) mod elements;
@@ -12,9 +13,11 @@ pub(in crate::vector) mod fast_path;
 #[cfg(test)]
 mod fast_path_tests;
 pub(in crate::vector) mod float_kernels;
+pub(in crate::vector) mod host;
 pub(in crate::vector) mod host_float;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::vector) mod host_float_avx;
+pub(in crate::vector) mod input;
 pub(in crate::vector) mod kernel;
 #[cfg(test)]
 mod kernel_tests;

@@ -42,13 +42,13 @@ fn run_groups<T: Element, const EGS: usize>(
         for group in vstart / EGS..vl / EGS {
             let operands = |at: u32, group| read_elements(&v.regs[at as usize + group * size..][..size]);
             let result = step(Operands {
-                vd: operands(vi.vd, group),
-                vs2: operands(vi.vs2, if vs2_is_scalar { 0 } else { group }),
-                vs1: operands(vi.vs1, group),
+                vd: operands(vi.groups.vd, group),
+                vs2: operands(vi.groups.vs2, if vs2_is_scalar { 0 } else { group }),
+                vs1: operands(vi.groups.vs1, group),
             });
-            write_elements(&mut v.regs[vi.vd as usize + group * size..][..size], &result);
+            write_elements(&mut v.regs[vi.groups.vd as usize + group * size..][..size], &result);
         }
-        v.treat_tail(vi.tail, vi.vd as usize, T::SIZE, vi.group as usize, vl);
+        v.treat_tail(vi.policy.tail, vi.groups.vd as usize, T::SIZE, vi.groups.vd_bytes as usize, vl);
     }
     end(hart);
     Ok(())
