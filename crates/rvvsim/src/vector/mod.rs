@@ -30,7 +30,7 @@ use rules::legality;
 use rules::policy::{Coins, Extent, KnownOnes, Written};
 use run::fast_path::{self, Circumstances, FastPaths};
 use run::kernel::{self, BoundKernel, KernelSpec, Operands, SCALAR};
-use run::{elements, maps};
+use run::{elements, float_elements, maps};
 use rvv_isa::{Chapter, Eew, Inst, Scalar, Sew, VectorOp, Vtype, rows};
 
 /// Vector registers and CSRs.
@@ -213,10 +213,10 @@ impl Form {
             (Form::TestCarry, true) => elements::mvxm,
             (Form::FixedPoint, false) => fixed_point::vv,
             (Form::FixedPoint, true) => fixed_point::vx,
-            (Form::Float, false) => float::fvv,
-            (Form::Float, true) => float::fvf,
-            (Form::FloatTest, false) => float::mfvv,
-            (Form::FloatTest, true) => float::mfvf,
+            (Form::Float, false) => float_elements::fvv,
+            (Form::Float, true) => float_elements::fvf,
+            (Form::FloatTest, false) => float_elements::mfvv,
+            (Form::FloatTest, true) => float_elements::mfvf,
             (Form::Reduce, _) => reduction::reduce,
             (Form::Own(run), _) => run,
         }

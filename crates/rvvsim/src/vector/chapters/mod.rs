@@ -12,5 +12,4 @@ pub(in crate::vector) mod mask;
 pub(in crate::vector) mod memory;
 pub(in crate::vector) mod permute;
 pub(in crate::vector) mod reduction;
-pub(in crate::vector) mod segment;
 pub(in crate::vector) mod vset;

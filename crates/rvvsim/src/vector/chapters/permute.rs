@@ -3,10 +3,10 @@
 
 use crate::Hart;
 use crate::trap::Exec;
-use crate::vector::chapters::float::{box_scalar, check_frm, unbox_scalar};
 use crate::vector::chapters::integer::Vmv;
 use crate::vector::run::element::{Element, by_sew, kernel_by_sew};
 use crate::vector::run::elements::{begin, end, map, mask_bit, put_scalar, treat_rest, vl};
+use crate::vector::run::float_elements::{box_scalar, check_frm, unbox_scalar};
 use crate::vector::run::input::MapInput;
 use crate::vector::run::kernel::KernelSpec;
 use crate::vector::run::maps::{Gather, Map2};

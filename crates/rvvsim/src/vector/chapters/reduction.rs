@@ -5,11 +5,12 @@
 use crate::Hart;
 use crate::fp::{self, Flags, Float, RoundingMode};
 use crate::trap::Exec;
-use crate::vector::chapters::float::{by_float, finish_float, rounding_mode};
+use crate::vector::chapters::float::by_float;
 use crate::vector::chapters::integer::{Vadd, Vand, Vmax, Vmaxu, Vmin, Vminu, Vor, Vsext, Vxor, Vzext};
 use crate::vector::rules::policy::Policy;
 use crate::vector::run::element::{Element, Op1, Op2, each_width};
 use crate::vector::run::elements::{blank, body_bits, end, read_element, vl, write_element};
+use crate::vector::run::float_elements::{finish_float, rounding_mode};
 use crate::vector::run::host::Host;
 use crate::vector::run::input::Accumulator;
 use crate::vector::run::kernel::{Kernel, KernelSpec, Operands, PART_A, Step};

@@ -6,12 +6,12 @@ use crate::Hart;
 use crate::fp::RoundingMode;
 use crate::mem::Access;
 use crate::vector::chapters::fixed_point;
-use crate::vector::chapters::float;
 use crate::vector::chapters::memory;
 use crate::vector::chapters::reduction;
 use crate::vector::chapters::vset;
 use crate::vector::rules::policy::Policy;
 use crate::vector::run::elements;
+use crate::vector::run::float_elements;
 use crate::vector::run::input::{Inexact, MapInput};
 use crate::vector::run::kernel::{Fast, KernelSpec};
 use crate::vector::{Form, VInst};
@@ -131,7 +131,7 @@ impl VInst {
 
     #[inline(always)]
     fn put_float(&self, hart: &mut Hart) {
-        let scalar = float::scalar(hart, self);
+        let scalar = float_elements::scalar(hart, self);
         elements::put_scalar(&mut hart.v, self, scalar);
     }
 
@@ -141,7 +141,7 @@ impl VInst {
             return false;
         }
         let done = self.kernel.run_with(&mut hart.v.regs, Inexact::under(hart.fflags));
-        done == u64::from(self.vlmax) || float::go_on(hart, self, done as usize)
+        done == u64::from(self.vlmax) || float_elements::go_on(hart, self, done as usize)
     }
 
     #[inline(always)]
