@@ -1,8 +1,8 @@
-//! What each micro-op does, and how one leads to the next.
+//! How micro-ops run, and how one leads to the next. What an instruction computes is in [`crate::scalar`].
 //!
-//! A micro-op is a function that ends with a call of the next one's. In an optimised build that is a jump, each
-//! predicted by itself, with no loop in between. The compiler does not promise it, and nothing depends on it: no
-//! more calls are nested than a block has micro-ops, and the last of them returns.
+//! A micro-op is a function that ends with a call of the next one's. In an optimised build that is a jump,
+//! each predicted by itself, with no loop in between. The compiler does not promise it, and nothing depends
+//! on it: no more calls are nested than a block has micro-ops, and the last of them returns.
 //!
 //! `unsafe` is the step from one micro-op to the next, and from one to its vector instruction:
 //! [`Uops`](super::uop::Uops) sees to it that there is one.
@@ -12,6 +12,7 @@ use super::uop::{Kind, Uop};
 use crate::Hart;
 use crate::fp;
 use crate::mem::{Access, Scalar};
+use crate::scalar::{bitmanip, integer};
 use crate::trap::{Exec, Trap};
 use crate::vector::{VInst, copy};
 use std::marker::PhantomData;
@@ -60,7 +61,8 @@ pub struct At<'a>(*const Uop, PhantomData<&'a Uop>);
 impl<'a> At<'a> {
     #[inline(always)]
     fn uop(self) -> &'a Uop {
-        // SAFETY: made by `run` from the steps of a block that lives as long as 'a, and moved only by `go_on`.
+        // SAFETY: made by `run` from the steps of a block that lives as long as 'a, and moved only by
+        // `go_on`.
         unsafe { &*self.0 }
     }
 
@@ -90,7 +92,8 @@ impl<'a> At<'a> {
     #[inline(always)]
     fn go_on(self, h: &mut Hart, block: &Block) -> End {
         debug_assert!(!self.uop().kind().ends());
-        // Only micro-ops whose kind does not end a block call this, and the last one of a block is of a kind that does.
+        // Only micro-ops whose kind does not end a block call this, and the last one of a block is of a kind
+        // that does.
         self.past(1).go(h, block)
     }
 
@@ -168,11 +171,6 @@ macro_rules! ops {
     };
 }
 
-#[inline(always)]
-fn sext32(v: u64) -> u64 {
-    v as i32 as u64
-}
-
 /// `rd = f(memory)`, `f` by the kind.
 #[inline(always)]
 fn load<T: Scalar>(h: &mut Hart, at: At<'_>, block: &Block, extend: impl Fn(T) -> u64) -> End {
@@ -200,7 +198,7 @@ fn load_float<T: Scalar>(h: &mut Hart, at: At<'_>, block: &Block, boxed: impl Fn
 #[inline(never)]
 fn load_missed(h: &mut Hart, at: At<'_>, block: &Block, size: usize) -> End {
     let u = at.uop();
-    // It may be a device that tells the time.
+    // It may be a clock.
     h.retired_in_block = u32::from(u.insn);
     let v = match h.load_slow(h.x[u.rs1].wrapping_add(u.imm as u64), size) {
         Ok(v) => v,
@@ -209,9 +207,9 @@ fn load_missed(h: &mut Hart, at: At<'_>, block: &Block, size: usize) -> End {
     match u.kind() {
         Kind::Flw => h.set_f(u.rd, fp::box_f32(v as u32)),
         Kind::Fld => h.set_f(u.rd, v),
-        Kind::Lb => h.x[u.rd] = v as i8 as u64,
-        Kind::Lh => h.x[u.rd] = v as i16 as u64,
-        Kind::Lw => h.x[u.rd] = v as i32 as u64,
+        Kind::Lb => h.x[u.rd] = integer::lb(v as u8),
+        Kind::Lh => h.x[u.rd] = integer::lh(v as u16),
+        Kind::Lw => h.x[u.rd] = integer::lw(v as u32),
         _ => h.x[u.rd] = v,
     }
     at.go_on(h, block)
@@ -237,7 +235,8 @@ fn store_missed(h: &mut Hart, at: At<'_>, block: &Block, size: usize, value: u64
     }
 }
 
-/// Runs a vector instruction in full. Apart, so that the quick ways need not save what it wants saved.
+/// Runs a vector instruction in full. Not inlined, so that the fast paths need not save the registers that it
+/// uses.
 #[inline(never)]
 fn vector(h: &mut Hart, at: At<'_>, block: &Block) -> End {
     let u = at.uop();
@@ -250,8 +249,8 @@ fn vector(h: &mut Hart, at: At<'_>, block: &Block) -> End {
     }
 }
 
-/// A vector instruction with a quick way, which may turn out not to be the one.
-macro_rules! quick {
+/// A vector instruction with a fast path, which may decline.
+macro_rules! fast_path {
     ($h:ident, $at:ident, $block:ident, $method:ident) => {{
         if !$at.vector().$method($h) {
             return vector($h, $at, $block);
@@ -260,10 +259,10 @@ macro_rules! quick {
     }};
 }
 
-/// Loads and stores that are copies. Mostly `vl` is VLMAX, and the size of that is known when the instruction is
-/// translated: for that of a few small registers there are micro-ops of their own. On a host with AVX2 they copy in
-/// pieces as large as kernels read and write them: what was written in smaller ones than it is read again is not passed
-/// on by the host, but waited for.
+/// Loads and stores that are copies. Mostly `vl` is VLMAX, and the size of that is known when the instruction
+/// is translated: for that of a few small registers there are micro-ops. On a host with AVX2 they copy in
+/// pieces as large as kernels read and write them: what was written in smaller ones than it is read again is
+/// not passed on by the host, but waited for.
 macro_rules! pieces {
     ($($any:ident, $whole:ident, $avx2:ident: $access:ident, $method:ident;)*) => {$(
         /// Of any size.
@@ -387,72 +386,58 @@ mod functions {
         Nop: |h, at, block| { at.go_on(h, block) };
         Const: [a, b, imm] imm;
         Mv: [a, b, imm] a;
-        Addi: [a, b, imm] a.wrapping_add(imm);
-        Slti: [a, b, imm] u64::from((a as i64) < imm as i64);
-        Sltiu: [a, b, imm] u64::from(a < imm);
-        Xori: [a, b, imm] a ^ imm;
-        Ori: [a, b, imm] a | imm;
-        Andi: [a, b, imm] a & imm;
-        Slli: [a, b, imm] a << (imm & 63);
-        Srli: [a, b, imm] a >> (imm & 63);
-        Srai: [a, b, imm] (a as i64 >> (imm & 63)) as u64;
-        Addiw: [a, b, imm] sext32(a.wrapping_add(imm));
-        Slliw: [a, b, imm] sext32(a << (imm & 31));
-        Srliw: [a, b, imm] sext32(u64::from(a as u32 >> (imm & 31)));
-        Sraiw: [a, b, imm] (i64::from(a as i32) >> (imm & 31)) as u64;
-        Add: [a, b, imm] a.wrapping_add(b);
-        Sub: [a, b, imm] a.wrapping_sub(b);
-        Sll: [a, b, imm] a << (b & 63);
-        Slt: [a, b, imm] u64::from((a as i64) < b as i64);
-        Sltu: [a, b, imm] u64::from(a < b);
-        Xor: [a, b, imm] a ^ b;
-        Srl: [a, b, imm] a >> (b & 63);
-        Sra: [a, b, imm] (a as i64 >> (b & 63)) as u64;
-        Or: [a, b, imm] a | b;
-        And: [a, b, imm] a & b;
-        Addw: [a, b, imm] sext32(a.wrapping_add(b));
-        Subw: [a, b, imm] sext32(a.wrapping_sub(b));
-        Sllw: [a, b, imm] sext32(a << (b & 31));
-        Srlw: [a, b, imm] sext32(u64::from(a as u32 >> (b & 31)));
-        Sraw: [a, b, imm] (i64::from(a as i32) >> (b & 31)) as u64;
-        Mul: [a, b, imm] a.wrapping_mul(b);
-        Mulh: [a, b, imm] ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64;
-        Mulhsu: [a, b, imm] ((i128::from(a as i64) * i128::from(b)) >> 64) as u64;
-        Mulhu: [a, b, imm] ((u128::from(a) * u128::from(b)) >> 64) as u64;
-        Mulw: [a, b, imm] sext32(a.wrapping_mul(b));
-        // Division by zero and overflow have results, not traps (M extension, table "Semantics for
-        // division by zero and division overflow").
-        Div: [a, b, imm] match b as i64 {
-            0 => u64::MAX,
-            d => (a as i64).wrapping_div(d) as u64,
-        };
-        Divu: [a, b, imm] a.checked_div(b).unwrap_or(u64::MAX);
-        Rem: [a, b, imm] match b as i64 {
-            0 => a,
-            d => (a as i64).wrapping_rem(d) as u64,
-        };
-        Remu: [a, b, imm] a.checked_rem(b).unwrap_or(a);
-        Divw: [a, b, imm] match b as i32 {
-            0 => u64::MAX,
-            d => i64::from((a as i32).wrapping_div(d)) as u64,
-        };
-        Divuw: [a, b, imm] sext32(u64::from((a as u32).checked_div(b as u32).unwrap_or(u32::MAX)));
-        Remw: [a, b, imm] match b as i32 {
-            0 => sext32(a),
-            d => i64::from((a as i32).wrapping_rem(d)) as u64,
-        };
-        Remuw: [a, b, imm] sext32(u64::from((a as u32).checked_rem(b as u32).unwrap_or(a as u32)));
-        Sh1add: [a, b, imm] (a << 1).wrapping_add(b);
-        Sh2add: [a, b, imm] (a << 2).wrapping_add(b);
-        Sh3add: [a, b, imm] (a << 3).wrapping_add(b);
-        AddUw: [a, b, imm] u64::from(a as u32).wrapping_add(b);
-        Lb: |h, at, block| { load::<u8>(h, at, block, |v| v as i8 as u64) };
-        Lh: |h, at, block| { load::<u16>(h, at, block, |v| v as i16 as u64) };
-        Lw: |h, at, block| { load::<u32>(h, at, block, |v| v as i32 as u64) };
-        Ld: |h, at, block| { load::<u64>(h, at, block, |v| v) };
-        Lbu: |h, at, block| { load::<u8>(h, at, block, u64::from) };
-        Lhu: |h, at, block| { load::<u16>(h, at, block, u64::from) };
-        Lwu: |h, at, block| { load::<u32>(h, at, block, u64::from) };
+        Addi: [a, b, imm] integer::add(a, imm);
+        Slti: [a, b, imm] integer::slt(a, imm);
+        Sltiu: [a, b, imm] integer::sltu(a, imm);
+        Xori: [a, b, imm] integer::xor(a, imm);
+        Ori: [a, b, imm] integer::or(a, imm);
+        Andi: [a, b, imm] integer::and(a, imm);
+        Slli: [a, b, imm] integer::sll(a, imm);
+        Srli: [a, b, imm] integer::srl(a, imm);
+        Srai: [a, b, imm] integer::sra(a, imm);
+        Addiw: [a, b, imm] integer::addw(a, imm);
+        Slliw: [a, b, imm] integer::sllw(a, imm);
+        Srliw: [a, b, imm] integer::srlw(a, imm);
+        Sraiw: [a, b, imm] integer::sraw(a, imm);
+        Add: [a, b, imm] integer::add(a, b);
+        Sub: [a, b, imm] integer::sub(a, b);
+        Sll: [a, b, imm] integer::sll(a, b);
+        Slt: [a, b, imm] integer::slt(a, b);
+        Sltu: [a, b, imm] integer::sltu(a, b);
+        Xor: [a, b, imm] integer::xor(a, b);
+        Srl: [a, b, imm] integer::srl(a, b);
+        Sra: [a, b, imm] integer::sra(a, b);
+        Or: [a, b, imm] integer::or(a, b);
+        And: [a, b, imm] integer::and(a, b);
+        Addw: [a, b, imm] integer::addw(a, b);
+        Subw: [a, b, imm] integer::subw(a, b);
+        Sllw: [a, b, imm] integer::sllw(a, b);
+        Srlw: [a, b, imm] integer::srlw(a, b);
+        Sraw: [a, b, imm] integer::sraw(a, b);
+        Mul: [a, b, imm] integer::mul(a, b);
+        Mulh: [a, b, imm] integer::mulh(a, b);
+        Mulhsu: [a, b, imm] integer::mulhsu(a, b);
+        Mulhu: [a, b, imm] integer::mulhu(a, b);
+        Mulw: [a, b, imm] integer::mulw(a, b);
+        Div: [a, b, imm] integer::div(a, b);
+        Divu: [a, b, imm] integer::divu(a, b);
+        Rem: [a, b, imm] integer::rem(a, b);
+        Remu: [a, b, imm] integer::remu(a, b);
+        Divw: [a, b, imm] integer::divw(a, b);
+        Divuw: [a, b, imm] integer::divuw(a, b);
+        Remw: [a, b, imm] integer::remw(a, b);
+        Remuw: [a, b, imm] integer::remuw(a, b);
+        Sh1add: [a, b, imm] bitmanip::sh1add(a, b);
+        Sh2add: [a, b, imm] bitmanip::sh2add(a, b);
+        Sh3add: [a, b, imm] bitmanip::sh3add(a, b);
+        AddUw: [a, b, imm] bitmanip::add_uw(a, b);
+        Lb: |h, at, block| { load::<u8>(h, at, block, integer::lb) };
+        Lh: |h, at, block| { load::<u16>(h, at, block, integer::lh) };
+        Lw: |h, at, block| { load::<u32>(h, at, block, integer::lw) };
+        Ld: |h, at, block| { load::<u64>(h, at, block, integer::ld) };
+        Lbu: |h, at, block| { load::<u8>(h, at, block, integer::lbu) };
+        Lhu: |h, at, block| { load::<u16>(h, at, block, integer::lhu) };
+        Lwu: |h, at, block| { load::<u32>(h, at, block, integer::lwu) };
         Sb: |h, at, block| { store(h, at, block, h.x[at.uop().rs2] as u8) };
         Sh: |h, at, block| { store(h, at, block, h.x[at.uop().rs2] as u16) };
         Sw: |h, at, block| { store(h, at, block, h.x[at.uop().rs2] as u32) };
@@ -479,14 +464,14 @@ mod functions {
                 Err(trap) => at.trap(h, trap),
             }
         };
-        Map: |h, at, block| { quick!(h, at, block, run_map) };
-        MapScalar: |h, at, block| { quick!(h, at, block, run_map_scalar) };
-        FloatMap: |h, at, block| { quick!(h, at, block, run_float) };
-        FloatMapScalar: |h, at, block| { quick!(h, at, block, run_float_scalar) };
-        Word: |h, at, block| { quick!(h, at, block, run_word) };
+        Map: |h, at, block| { fast_path!(h, at, block, run_map) };
+        MapScalar: |h, at, block| { fast_path!(h, at, block, run_map_scalar) };
+        FloatMap: |h, at, block| { fast_path!(h, at, block, run_float) };
+        FloatMapScalar: |h, at, block| { fast_path!(h, at, block, run_float_scalar) };
+        Word: |h, at, block| { fast_path!(h, at, block, run_word) };
         VectorLoad: |h, at, block| { load_any(h, at, block) };
         VectorStore: |h, at, block| { store_any(h, at, block) };
-        SetVl: |h, at, block| { quick!(h, at, block, run_set_vl) };
+        SetVl: |h, at, block| { fast_path!(h, at, block, run_set_vl) };
         Vector: |h, at, block| { vector(h, at, block) };
         VectorEnd: |h, at, block| {
             let u = at.uop();
@@ -501,12 +486,12 @@ mod functions {
                 Err(trap) => at.trap(h, trap),
             }
         };
-        Beq: branch [a, b, imm] a == b;
-        Bne: branch [a, b, imm] a != b;
-        Blt: branch [a, b, imm] (a as i64) < b as i64;
-        Bge: branch [a, b, imm] a as i64 >= b as i64;
-        Bltu: branch [a, b, imm] a < b;
-        Bgeu: branch [a, b, imm] a >= b;
+        Beq: branch [a, b, imm] integer::beq(a, b);
+        Bne: branch [a, b, imm] integer::bne(a, b);
+        Blt: branch [a, b, imm] integer::blt(a, b);
+        Bge: branch [a, b, imm] integer::bge(a, b);
+        Bltu: branch [a, b, imm] integer::bltu(a, b);
+        Bgeu: branch [a, b, imm] integer::bgeu(a, b);
         Jal: |h, at, block| {
             let u = at.uop();
             h.x[u.rd] = block.end_pc();
@@ -514,7 +499,7 @@ mod functions {
         };
         Jalr: |h, at, block| {
             let u = at.uop();
-            let target = h.x[u.rs1].wrapping_add(u.imm as u64) & !1;
+            let target = integer::jalr_target(h.x[u.rs1], u.imm as u64);
             h.x[u.rd] = block.end_pc();
             End::new(How::Computed, target)
         };

@@ -5,7 +5,7 @@ use super::uop::{Kind, Uop, Uops};
 use crate::Hart;
 use crate::hart::RegFile;
 use crate::mem::{PAGE, Target};
-use crate::scalar::{self, Execution, Flow, Handler};
+use crate::scalar::{self, Execution, Flow, Handler, integer};
 use crate::trap::{Cause, Exec, Trap};
 use crate::vector::{self, FastPath};
 use rvv_isa::{Chapter, Class, Ext, Inst, Op, Vtype};
@@ -105,7 +105,7 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         let mut word = u32::from(low);
         if low & 3 == 3 {
             if u64::from(b.bytes) + 2 == on_page {
-                // It goes on on the next page, which may be elsewhere, or not be: a block of its own.
+                // It goes on on the next page, which may be elsewhere, or not be: a separate block.
                 if !b.insts.is_empty() {
                     b.finish(Kind::Continue);
                     break;
@@ -193,7 +193,8 @@ impl Builder {
             };
             return self.fault(&placeholder, Trap::illegal(word, why));
         };
-        // All that touch `f` registers or `fcsr` need FS on, but for CSR accesses, which check for themselves.
+        // All that touch `f` registers or `fcsr` need FS on, but for CSR accesses, which check for
+        // themselves.
         if !self.context.fs() && i.op.is_float() {
             return self
                 .fault(&i, Trap::illegal(word, "a floating-point instruction while mstatus.FS is off"));
@@ -271,12 +272,12 @@ impl Builder {
 fn jump_ialign32(h: &mut Hart, i: &Inst) -> Exec {
     let (a, b) = (h.x[i.rs1], h.x[i.rs2]);
     let taken = match i.op.base() {
-        Op::Beq => a == b,
-        Op::Bne => a != b,
-        Op::Blt => (a as i64) < b as i64,
-        Op::Bge => a as i64 >= b as i64,
-        Op::Bltu => a < b,
-        Op::Bgeu => a >= b,
+        Op::Beq => integer::beq(a, b),
+        Op::Bne => integer::bne(a, b),
+        Op::Blt => integer::blt(a, b),
+        Op::Bge => integer::bge(a, b),
+        Op::Bltu => integer::bltu(a, b),
+        Op::Bgeu => integer::bgeu(a, b),
         _ => true,
     };
     let from = if i.op.base() == Op::Jalr { a } else { h.pc };

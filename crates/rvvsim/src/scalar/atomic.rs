@@ -1,7 +1,7 @@
 //! Atomic instructions: Zalrsc, Zaamo, Zabha, Zacas.
 //!
-//! There is one hart and a handler runs to its end, so every access is atomic and ordered already: `aq` and `rl`
-//! have nothing to add.
+//! There is one hart and a handler runs to its end, so every access is atomic and ordered already: `aq` and
+//! `rl` have nothing to add.
 
 use super::{Handler, as_store_fault};
 use crate::Hart;
@@ -94,8 +94,8 @@ fn check_aligned(va: u64, size: u64, cause: Cause, why: &'static str) -> Exec {
     if va.is_multiple_of(size) { Ok(()) } else { Err(Trap::new(cause, va, why)) }
 }
 
-/// Where an access would lead, after every check that it makes and before it has any effect. (Alignment is not
-/// asked here.)
+/// Where an access would lead, after every check that it makes and before it has any effect. (Alignment is
+/// not asked here.)
 #[inline(always)]
 fn probe(h: &mut Hart, va: u64, size: usize, access: Access) -> Exec<Target> {
     if let Some(offset) = h.tlb.lookup(va, size, access) {
@@ -144,8 +144,8 @@ fn sc<T: Operand>(h: &mut Hart, i: &Inst) -> Exec {
     Ok(())
 }
 
-/// Alignment and permission of an AMO. Nothing has happened yet when they fail, and once they hold nothing can
-/// fail between the load and the store.
+/// Alignment and permission of an AMO. Nothing has happened yet when they fail, and once they hold nothing
+/// can fail between the load and the store.
 #[inline(always)]
 fn check_amo(h: &mut Hart, va: u64, size: usize) -> Exec {
     let why = "norm:amo_alignment: AMO to an address that is not naturally aligned";
@@ -153,8 +153,8 @@ fn check_amo(h: &mut Hart, va: u64, size: usize) -> Exec {
     probe(h, va, size, Access::Store).map(|_| ())
 }
 
-/// `rd = mem[rs1]; mem[rs1] = op(rd, rs2)`, where `op` sees the old value in memory sign-extended, `rs2` whole,
-/// and gives a value of which the low bits count.
+/// `rd = mem[rs1]; mem[rs1] = op(rd, rs2)`, where `op` sees the old value in memory sign-extended, `rs2`
+/// whole, and gives a value of which the low bits count.
 #[inline(always)]
 fn amo<T: Operand>(h: &mut Hart, i: &Inst, op: impl FnOnce(u64, u64) -> u64) -> Exec {
     let (va, operand) = (h.x[i.rs1], h.x[i.rs2]);

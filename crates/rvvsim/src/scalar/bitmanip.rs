@@ -1,6 +1,7 @@
 //! Bit manipulation: Zba, Zbb, Zbc, Zbs, and of the scalar cryptography Zbkb, Zbkc, Zbkx; Zicond beside them.
 //!
-//! Every one of these takes its operands from integer registers or the immediate and writes an integer register.
+//! Every one of these takes its operands from integer registers or the immediate and writes an integer
+//! register.
 
 use super::Handler;
 use crate::Hart;
@@ -53,6 +54,30 @@ fn unsigned_word(x: u64) -> u64 {
     x & 0xffff_ffff
 }
 
+/// `sh1add`: `rs2 + (rs1 << 1)`.
+#[inline(always)]
+pub(crate) fn sh1add(a: u64, b: u64) -> u64 {
+    b.wrapping_add(a << 1)
+}
+
+/// `sh2add`
+#[inline(always)]
+pub(crate) fn sh2add(a: u64, b: u64) -> u64 {
+    b.wrapping_add(a << 2)
+}
+
+/// `sh3add`
+#[inline(always)]
+pub(crate) fn sh3add(a: u64, b: u64) -> u64 {
+    b.wrapping_add(a << 3)
+}
+
+/// `add.uw`
+#[inline(always)]
+pub(crate) fn add_uw(a: u64, b: u64) -> u64 {
+    b.wrapping_add(unsigned_word(a))
+}
+
 /// The rows of the bit-manipulation chapters.
 pub(super) fn handler(op: BitManip) -> Handler {
     rows! { op;
@@ -70,10 +95,10 @@ pub(super) fn handler(op: BitManip) -> Handler {
         // Zbkb
         brev8 => |h, i| unary_op(h, i, |a| a.reverse_bits().swap_bytes());
         // Zba
-        sh1add => |h, i| binary_op(h, i, |a, b| b.wrapping_add(a << 1));
-        sh2add => |h, i| binary_op(h, i, |a, b| b.wrapping_add(a << 2));
-        sh3add => |h, i| binary_op(h, i, |a, b| b.wrapping_add(a << 3));
-        add.uw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a)));
+        sh1add => |h, i| binary_op(h, i, sh1add);
+        sh2add => |h, i| binary_op(h, i, sh2add);
+        sh3add => |h, i| binary_op(h, i, sh3add);
+        add.uw => |h, i| binary_op(h, i, add_uw);
         sh1add.uw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a) << 1));
         sh2add.uw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a) << 2));
         sh3add.uw => |h, i| binary_op(h, i, |a, b| b.wrapping_add(unsigned_word(a) << 3));
@@ -126,7 +151,8 @@ pub(super) fn handler(op: BitManip) -> Handler {
 fn orc_b(a: u64) -> u64 {
     const LOW_BITS: u64 = 0x0101_0101_0101_0101;
     const SEVEN_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    // The top bit of each byte of the sum says that one of the seven bits below it was set: no carry leaves a byte.
+    // The top bit of each byte of the sum says that one of the seven bits below it was set: no carry leaves a
+    // byte.
     let nonzero = (((a & SEVEN_BITS) + SEVEN_BITS) | a) >> 7 & LOW_BITS;
     nonzero * 0xff
 }
@@ -162,7 +188,8 @@ fn set_bit(a: u64, index: u64) -> u64 {
     a | bit(index)
 }
 
-/// Each `WIDTH`-bit element of `indices` replaced by the element of `table` it names, or by zero if it names none.
+/// Each `WIDTH`-bit element of `indices` replaced by the element of `table` it names, or by zero if it names
+/// none.
 fn crossbar<const WIDTH: u32>(table: u64, indices: u64) -> u64 {
     let element = (1 << WIDTH) - 1;
     let mut result = 0;

@@ -1,5 +1,6 @@
-//! Cache-block operations: Zicbom and Zicboz. There is no cache; what remains of the management instructions are
-//! their permission checks, and of `cbo.zero` the zeroes. (Zicbop's prefetches are cases of `ori` to `x0`.)
+//! Cache-block operations: Zicbom and Zicboz. There is no cache; what remains of the management instructions
+//! are their permission checks, and of `cbo.zero` the zeroes. (Zicbop's prefetches are cases of `ori` to
+//! `x0`.)
 
 use super::{Handler, as_store_fault};
 use crate::Hart;
@@ -33,8 +34,8 @@ fn envcfg(h: &Hart) -> [u64; 2] {
     }
 }
 
-/// Whether the current mode may run this one (section "CSR controls for CMO instructions"). Whether CBIE makes
-/// `cbo.inval` flush or invalidate is all the same without a cache.
+/// Whether the current mode may run this one (section "CSR controls for CMO instructions"). Whether CBIE
+/// makes `cbo.inval` flush or invalidate is all the same without a cache.
 fn check_enabled(h: &Hart, i: &Inst) -> Exec {
     let [menvcfg, senvcfg] = envcfg(h);
     let (field, why) = match i.op {
@@ -49,12 +50,12 @@ fn check_enabled(h: &Hart, i: &Inst) -> Exec {
     if forbidden { Err(Trap::illegal(i.raw, why)) } else { Ok(()) }
 }
 
-/// Checks that the whole block around `va` may be accessed. A fault names `va` itself (norm:fault_excep_csr), not
-/// the start of the block.
+/// Checks that the whole block around `va` may be accessed. A fault names `va` itself (norm:fault_excep_csr),
+/// not the start of the block.
 fn check_block(h: &mut Hart, va: u64, access: Access) -> Exec {
     let Target::Ram(offset) = h.translate(va, access)? else {
-        // A device's registers do not come in whole blocks of the same PMAs (norm:PMA_same), so what happens is
-        // ours to say (norm:cbo_rsv).
+        // A device's registers do not come in whole blocks of the same PMAs (norm:PMA_same), so what happens
+        // is ours to say (norm:cbo_rsv).
         let why = "cache-block operation where there is no main memory";
         return Err(Trap::new(Cause::StoreAccessFault, va, why));
     };
@@ -65,8 +66,8 @@ fn check_block(h: &mut Hart, va: u64, access: Access) -> Exec {
 /// `cbo.clean`, `cbo.flush`, `cbo.inval`
 fn manage(h: &mut Hart, i: &Inst) -> Exec {
     check_enabled(h, i)?;
-    // "Permitted whenever a load instruction or store instruction is permitted" (norm:cbm_access): what may be
-    // stored to may be loaded from, and the dirty bit is not to be touched.
+    // "Permitted whenever a load instruction or store instruction is permitted" (norm:cbm_access): what may
+    // be stored to may be loaded from, and the dirty bit is not to be touched.
     check_block(h, h.x[i.rs1], Access::Load).map_err(as_store_fault)
 }
 

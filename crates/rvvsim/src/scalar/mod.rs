@@ -1,13 +1,13 @@
 //! What each scalar instruction does, by chapter of the unprivileged manual.
 //!
-//! The commonest integer instructions are micro-ops of their own and live in the engine's loop
-//! ([`crate::engine`]); everything here is called through a [`Handler`].
+//! The commonest integer instructions are micro-ops of the engine's loop ([`crate::engine`]), which calls the
+//! functions of `integer` and `bitmanip` for what they compute. All others are called through a [`Handler`].
 
 pub mod atomic;
 pub mod bitmanip;
 pub mod cache;
 pub mod float;
-mod integer;
+pub(crate) mod integer;
 pub mod mop;
 pub mod system;
 
@@ -41,8 +41,8 @@ pub(crate) enum Execution {
     Call(Handler, Flow),
 }
 
-/// What executes a scalar instruction. An instruction of the table that has no row in its chapter's file does not
-/// compile.
+/// What executes a scalar instruction. An instruction of the table that has no row in its chapter's file does
+/// not compile.
 pub(crate) fn execution(op: ScalarOp) -> Execution {
     let next = |handler| Execution::Call(handler, Flow::Next);
     match op {
@@ -80,8 +80,8 @@ pub fn handler(op: Op) -> Option<(Handler, Flow)> {
     }
 }
 
-/// The fault of a load as that of a store, for the instructions whose every fault is a store's: AMOs ("Store/AMO"
-/// causes) and cache-block operations ("regardless of the permissions required", chapter CMO).
+/// The fault of a load as that of a store, for the instructions whose every fault is a store's: AMOs
+/// ("Store/AMO" causes) and cache-block operations ("regardless of the permissions required", chapter CMO).
 fn as_store_fault(trap: Trap) -> Trap {
     let cause = match trap.cause {
         Cause::LoadAddressMisaligned => Cause::StoreAddressMisaligned,

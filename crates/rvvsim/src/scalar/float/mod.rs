@@ -1,7 +1,8 @@
 //! Floating point: the chapters F, D, Zfh, Zfhmin, Zfbfmin and Zfa, each instruction once for all formats.
 //!
 //! The arithmetic is [`crate::fp`]; what is here is the instruction around it: which rounding mode, which
-//! registers, NaN-boxing, and what becomes of the flags. `FS` is on when a handler runs: the engine sees to it.
+//! registers, NaN-boxing, and what becomes of the flags. `FS` is on when a handler runs: the engine sees to
+//! it.
 
 mod arith;
 mod compare;
@@ -17,7 +18,8 @@ use crate::fp::{BF16, Bits, F16, F32, F64, Flags, Float, RoundingMode};
 use crate::trap::{Exec, Trap};
 use rvv_isa::{Inst, csr, rows};
 
-/// The rows of instructions that exist in single, double and half precision, in this order, and of the others.
+/// The rows of instructions that exist in single, double and half precision, in this order, and of the
+/// others.
 macro_rules! formats {
     (
         $op:expr;
@@ -149,8 +151,8 @@ fn accruing<R>(h: &mut Hart, compute: impl FnOnce(&mut Flags) -> R) -> R {
     result
 }
 
-/// Computes something that will be written to an integer register: `FS` becomes dirty only if flags are raised,
-/// set before or not.
+/// Computes something that will be written to an integer register: `FS` becomes dirty only if flags are
+/// raised, set before or not.
 #[inline(always)]
 fn accruing_to_x<R>(h: &mut Hart, compute: impl FnOnce(&mut Flags) -> R) -> R {
     let mut raised = Flags::NONE;

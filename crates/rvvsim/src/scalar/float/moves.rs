@@ -26,8 +26,8 @@ pub(super) fn fsgnjx<F: Float>(h: &mut Hart, i: &Inst) -> Exec {
     inject::<F>(h, i, F::sgnjx)
 }
 
-// Transfers out of the floating-point registers take the low bits, boxed or not: "Floating-point n-bit transfer
-// operations" (section "NaN Boxing of Narrower Values").
+// Transfers out of the floating-point registers take the low bits, boxed or not: "Floating-point n-bit
+// transfer operations" (section "NaN Boxing of Narrower Values").
 
 pub(super) fn fmv_x_h(h: &mut Hart, i: &Inst) -> Exec {
     h.set_x(i.rd, h.f[i.rs1] as i16 as u64);
