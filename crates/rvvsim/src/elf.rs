@@ -34,7 +34,7 @@ pub enum ElfError {
     /// It does not begin as ELF files do.
     #[error("not an ELF file{}; give a program compiled and linked for riscv64", hint(.0))]
     NotElf(Vec<u8>),
-    /// Something the file promises lies past its end.
+    /// Something the file promises is past its end.
     #[error("truncated ELF file: {what} ends at byte {end} of {len}; copy or link the file again")]
     Truncated {
         /// What is cut off.
@@ -153,7 +153,7 @@ impl Segment {
 struct Symbol {
     value: u64,
     name: Range<usize>,
-    /// Better ones first among those of the same address.
+    /// At the same address, better ones first.
     rank: u8,
 }
 
@@ -407,8 +407,8 @@ fn table(
     })
 }
 
-/// `len` bytes from `offset`, if a file of `file_len` bytes has them. No bytes are in every file: linkers give a segment that is
-/// all `.bss` an offset past the end.
+/// `len` bytes from `offset`, if a file of `file_len` bytes has them. No bytes are in every file: linkers
+/// give a segment that is all `.bss` an offset past the end.
 fn range(offset: u64, len: u64, file_len: u64) -> Option<Range<usize>> {
     if len == 0 {
         return Some(0..0);

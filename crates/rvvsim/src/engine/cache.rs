@@ -1,8 +1,8 @@
 //! The block cache: finds the block for an address, and forgets blocks whose code has changed.
 //!
-//! Whoever runs blocks holds references to them. A call that may forget a block takes the cache mutably, so no reference
-//! outlives it: the compiler sees to that. Numbers of blocks stay in here, and one that is kept (in a [`Link`], a jump
-//! entry, an [`Exit`]) comes with what shows whether the block is still that one.
+//! Whoever runs blocks holds references to them. A call that may forget a block takes the cache mutably, so
+//! no reference outlives it: the compiler sees to that. Numbers of blocks stay in here, and one that is kept
+//! (in a [`Link`], a jump entry, an [`Exit`]) comes with what shows whether the block is still that one.
 
 use super::block::{Block, Context, Link};
 use super::stats::Counts;
@@ -14,12 +14,12 @@ use rustc_hash::FxHashMap;
 use rvv_isa::Inst;
 use std::cell::Cell;
 
-/// Entries of the table for indirect jumps, in front of the map. Touching its pages is a good part of what a small
-/// program takes, so there are not many.
+/// Entries of the table for indirect jumps, in front of the map. Touching its pages is a good part of what a
+/// small program takes, so there are not many.
 const JUMP_ENTRIES: usize = 1 << 10;
 
-/// An address, the generation in which it was jumped to, and above the number of the block there its context. As
-/// integers, so that a table of nothing need not be written.
+/// An address, the generation in which it was jumped to, and above the number of the block there its context.
+/// As integers, so that a table of nothing need not be written.
 type JumpEntry = [u64; 3];
 
 fn jump_entry(pc: u64, context: Context, link: Link) -> JumpEntry {
@@ -57,7 +57,7 @@ pub type Observer = Box<dyn FnMut(u64, &[(u16, Inst)])>;
 /// How often blocks ran, by their address and instructions.
 pub type Forgotten = FxHashMap<(u64, Box<[(u16, Inst)]>), u64>;
 
-/// So many of them are told apart: a guest that makes code without end must not make us grow without end.
+/// So many of them are kept apart: a guest that makes code without end must not make us grow without end.
 const MOST_FORGOTTEN: usize = 1 << 18;
 
 /// All decoded blocks.
@@ -108,7 +108,8 @@ impl BlockCache {
         self.generation
     }
 
-    /// All blocks, also those that are no longer found. Host code that can be reached names its block by its place here.
+    /// All blocks, also those that are no longer found. Host code that can be reached names its block by its
+    /// place here.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
@@ -179,8 +180,8 @@ impl BlockCache {
         }
     }
 
-    /// The block at `pc`, decoded now if need be. With `from`, that end of a block leads there from now on, if the
-    /// block is still kept.
+    /// The block at `pc`, decoded now if need be. With `from`, that end of a block leads there from now on,
+    /// if the block is still kept.
     ///
     /// # Errors
     /// The fault of fetching its first instruction.
@@ -192,8 +193,8 @@ impl BlockCache {
         from: Option<Exit>,
     ) -> Exec<Found<'_>> {
         let to = self.find_id(hart, pc, context)?;
-        // Finding may have forgotten the block it comes from, and given its place to another: to the one just found,
-        // even.
+        // Finding may have forgotten the block it comes from, and given its place to another: to the one just
+        // found, even.
         if let Some(from) = from
             && let Some(block) = self.blocks.get(from.id as usize)
             && block.serial == from.serial

@@ -1,8 +1,9 @@
 //! Both engines, block by block: what the interpreter and host code each make of the same state.
 //!
-//! The interpreter runs a block first, with every store written down; then the state is put back and host code runs the same
-//! block. Registers, vector state, memory that was written, and how the block ended must be the same. Blocks that do what
-//! cannot be done twice (devices, CSRs, system instructions) are left to the interpreter.
+//! The interpreter runs a block first, with every store written down; then the state is put back and host
+//! code runs the same block. Registers, vector state, memory that was written, and how the block ended must
+//! be the same. Blocks that do what cannot be done twice (devices, CSRs, system instructions) are left to the
+//! interpreter.
 
 use super::block::Block;
 use super::ops::{End, How};
@@ -18,7 +19,7 @@ use std::fmt::Write as _;
 pub struct Journal {
     /// Offsets in RAM, and the bytes that were there, oldest first.
     pub writes: Vec<(usize, Box<[u8]>)>,
-    /// A device was asked or told something.
+    /// A device was read or written.
     pub device: bool,
 }
 
@@ -118,7 +119,8 @@ pub struct Expected {
     written: Vec<(usize, Box<[u8]>)>,
 }
 
-/// Runs a block by the interpreter, and takes it back. If that cannot be, it is done, and this is how it ended.
+/// Runs a block by the interpreter, and takes it back. If that cannot be, it is done, and this is how it
+/// ended.
 pub fn expect(h: &mut Hart, block: &Block) -> Result<Expected, End> {
     let before = State::of(h);
     // Nothing may be stored behind the journal's back. What the TLB knew is still so afterwards.

@@ -86,8 +86,9 @@ impl Hot {
         compiled
     }
 
-    /// Runs host code from the start of a block. The block that was the last, and how it ended, as if the interpreter had
-    /// come to it and run it: `left` and `hart.instret` do not count it yet. No end if it was not begun.
+    /// Runs host code from the start of a block. The block that was the last, and how it ended, as if the
+    /// interpreter had come to it and run it: `left` and `hart.instret` do not count it yet. No end if it was
+    /// not begun.
     pub fn run<'c>(
         &mut self,
         hart: &mut Hart,
@@ -165,7 +166,7 @@ fn flush(jit: &mut Jit, cache: &BlockCache, uses: &[u64; 32]) -> Option<()> {
     jit.flush(uses)
 }
 
-/// The end of a block as the interpreter tells it.
+/// The end of a block as the interpreter reports it.
 fn end(hart: &mut Hart, block: &Block, exit: &Exit) -> Option<End> {
     let (how, at) = match exit.how {
         jit::How::Onwards => (How::Onwards, block.end_pc()),

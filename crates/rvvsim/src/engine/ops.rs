@@ -242,7 +242,7 @@ fn vector(h: &mut Hart, at: At<'_>, block: &Block) -> End {
     let u = at.uop();
     h.retired_in_block = u32::from(u.insn);
     let vinst = at.vector();
-    vinst.tell(&mut h.v);
+    vinst.note_writes(&mut h.v);
     match (vinst.run)(h, vinst) {
         Ok(()) => at.go_on_unless_resync(h, block),
         Err(trap) => at.trap(h, trap),

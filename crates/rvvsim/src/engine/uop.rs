@@ -4,7 +4,7 @@ use super::ops::{self, UopFn};
 use crate::vector::VInst;
 
 /// What a micro-op does. The names are those of the instructions; where an instruction needs nothing
-/// that another does not do (`lui` is a constant, `c.mv` an `addi`), it has no micro-op of its own.
+/// that another does not do (`lui` is a constant, `c.mv` an `addi`), it has no micro-op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
@@ -78,7 +78,8 @@ pub enum Kind {
     Call,
     /// Calls the scalar handler `calls[idx]`; the block ends and `hart.next_pc` says where to go.
     CallEnd,
-    /// Runs the vector instruction `idx`, which computes elements and may be quick; execution goes on.
+    /// Runs the vector instruction `idx`, which computes elements and may have a fast path; execution goes
+    /// on.
     Map,
     /// The same, with a scalar operand.
     MapScalar,
@@ -159,7 +160,7 @@ pub struct Uop {
 }
 
 impl Uop {
-    /// A micro-op that has yet to be told its operands.
+    /// A micro-op without its operands.
     pub fn new(kind: Kind, insn: u16) -> Uop {
         let sink = crate::hart::RegFile::SINK;
         Uop { op: ops::of(kind), imm: 0, kind, rd: sink, rs1: 0, rs2: 0, insn, idx: 0 }
@@ -178,9 +179,9 @@ impl Uop {
     }
 }
 
-/// The steps of a block. Those that run them rely on what [`Uops::new`] sees to: the last of them, and no other, ends the
-/// block; `imm` of one for a vector instruction is its address, and instructions of steps that follow one another do so
-/// in memory.
+/// The steps of a block. Those that run them rely on what [`Uops::new`] sees to: the last of them, and no
+/// other, ends the block; `imm` of one for a vector instruction is its address, and instructions of steps
+/// that follow one another do so in memory.
 pub struct Uops {
     uops: Box<[Uop]>,
     /// Never touched, for there are pointers to them.

@@ -1,18 +1,19 @@
 //! The host FPU, where it can be shown to give the value and the flags that SoftFloat gives.
 //!
-//! Every function here answers `None` when it cannot, and the caller asks SoftFloat. Rust's arithmetic on `f32` and
-//! `f64` is IEEE arithmetic that rounds to nearest, ties to even; the host's own flags are never looked at.
-//! What needs showing, then, is that no exception but inexact can occur, and whether that one does.
+//! Every function here answers `None` when it cannot, and the caller asks SoftFloat. Rust's arithmetic on
+//! `f32` and `f64` is IEEE arithmetic that rounds to nearest, ties to even; the host's own flags are never
+//! looked at. What needs showing, then, is that no exception but inexact can occur, and whether that one
+//! does.
 //!
 //! Two facts are used throughout.
 //!
 //! 1. *Sums.* Let `s` be `x + y` rounded to nearest and finite. Then the sum was exact if and only if
-//!    `s - x == y` and `s - y == x`. If it was exact, both differences are representable, so both hold. If it was
-//!    not, take the greater of the operands in magnitude: the difference of `s` and it is exact (Dekker), and is
-//!    not the other operand. A sum never underflows inexactly: where it is subnormal, it is exact.
+//!    `s - x == y` and `s - y == x`. If it was exact, both differences are representable, so both hold. If it
+//!    was not, take the greater of the operands in magnitude: the difference of `s` and it is exact (Dekker),
+//!    and is not the other operand. A sum never underflows inexactly: where it is subnormal, it is exact.
 //! 2. *Rounding to odd.* An exact value rounded to odd with two more bits than the destination can be rounded
-//!    again, in any mode, as if it had been exact; and it is exact only if the value was (Boldo and Melquiond,
-//!    "Emulation of FMA and correctly rounded sums", 2008).
+//!    again, in any mode, as if it had been exact; and it is exact only if the value was (Boldo and
+//!    Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 
 use super::{Bits, F32, F64, Flags, Float, RoundingMode};
 
@@ -77,8 +78,8 @@ pub(super) fn less_or_equal<F: Float>(a: F::Bits, b: F::Bits) -> Option<bool> {
     }
 }
 
-/// Formats of at most 24 bits of precision and no more exponents than single precision, in every rounding mode:
-/// compute in double precision, to odd where that is not exact, and round in integer arithmetic.
+/// Formats of at most 24 bits of precision and no more exponents than single precision, in every rounding
+/// mode: compute in double precision, to odd where that is not exact, and round in integer arithmetic.
 pub(super) mod narrow {
     use super::super::{Bits, F32, Flags, Float, RoundingMode, round};
 
@@ -107,12 +108,13 @@ pub(super) mod narrow {
         if value == 0.0 {
             return if value.is_sign_negative() { F::SIGN_BIT } else { F::Bits::ZERO };
         }
-        // Not zero, it is normal: the least magnitude is that of a product of two of the least subnormals of single
-        // precision, 2^-298.
+        // Not zero, it is normal: the least magnitude is that of a product of two of the least subnormals of
+        // single precision, 2^-298.
         round::narrow::<F>(value, rm, flags)
     }
 
-    /// As [`finish`], for a sum: zero, if it is the sum of operands that cancel, has the sign that the mode says.
+    /// As [`finish`], for a sum: zero, if it is the sum of operands that cancel, has the sign that the mode
+    /// says.
     #[inline]
     pub fn finish_sum<F: Float>(sum: f64, rm: RoundingMode, flags: &mut Flags) -> Option<F::Bits> {
         if sum == 0.0 && rm == RoundingMode::Rdn { None } else { Some(finish::<F>(sum, rm, flags)) }
@@ -129,7 +131,7 @@ pub(super) mod narrow {
         if bits & 1 != 0 {
             return sum;
         }
-        // The sum lies between `sum` and a neighbour, which is odd: above or below, as the error says (TwoSum).
+        // The sum is between `sum` and a neighbour, which is odd: above or below, as the error says (TwoSum).
         let y_part = sum - x;
         let error = (x - (sum - y_part)) + (y - y_part);
         f64::from_bits(if (error > 0.0) == (sum > 0.0) { bits + 1 } else { bits - 1 })
@@ -167,11 +169,11 @@ pub(super) mod narrow {
         finish_sum::<F>(sum_to_odd(product, widen::<F>(c)), rm, flags)
     }
 
-    /// A quotient of precision-24 numbers differs from any number of 25 bits (a number of the format, or the middle
-    /// of two) by more than 2^-50 of it, unless it is that number: with integers for significands, the difference
-    /// of `x / y` and `v` is `(x - v y) / y`, its numerator at least 1, and `v y` has at most 49 bits. So rounding
-    /// to 53 bits moves the quotient neither onto nor across any of them, and rounding the rounded quotient, in any
-    /// mode, is rounding the quotient.
+    /// A quotient of precision-24 numbers differs from any number of 25 bits (a number of the format, or the
+    /// middle of two) by more than 2^-50 of it, unless it is that number: with integers for significands, the
+    /// difference of `x / y` and `v` is `(x - v y) / y`, its numerator at least 1, and `v y` has at most 49
+    /// bits. So rounding to 53 bits moves the quotient neither onto nor across any of them, and rounding the
+    /// rounded quotient, in any mode, is rounding the quotient.
     #[inline]
     pub fn div<F: Float>(a: F::Bits, b: F::Bits, rm: RoundingMode, flags: &mut Flags) -> Option<F::Bits> {
         if !F::is_finite(a) || !F::is_finite(b) || F::is_zero(b) {
@@ -180,8 +182,9 @@ pub(super) mod narrow {
         Some(finish::<F>(widen::<F>(a) / widen::<F>(b), rm, flags))
     }
 
-    /// As for [`div`]: `v` of 25 bits has a square of 50, so that `x - v²`, if not zero, is more than 2^-50 of
-    /// it, and the root and `v` differ by more than 2^-52 of it; rounding moves the root by no more than 2^-53.
+    /// As for [`div`]: `v` of 25 bits has a square of 50, so that `x - v²`, if not zero, is more than 2^-50
+    /// of it, and the root and `v` differ by more than 2^-52 of it; rounding moves the root by no more than
+    /// 2^-53.
     #[inline]
     pub fn sqrt<F: Float>(a: F::Bits, rm: RoundingMode, flags: &mut Flags) -> Option<F::Bits> {
         if !F::is_finite(a) || (F::is_sign_negative(a) && !F::is_zero(a)) {
@@ -191,13 +194,14 @@ pub(super) mod narrow {
     }
 }
 
-/// Single precision: to nearest even on the FPU's own singles, where the result is normal; else as [`narrow`].
+/// Single precision: to nearest even on the FPU's own singles, where the result is normal; else as
+/// [`narrow`].
 pub(super) mod single {
     use super::super::{Bits, Flags, Float, RoundingMode, host};
     use super::narrow;
 
-    /// Whether a result is out of reach of overflow and underflow: not infinite or NaN, and greater than the least
-    /// normal number. (That number itself may be what a tiny number was rounded to.)
+    /// Whether a result is out of reach of overflow and underflow: not infinite or NaN, and greater than the
+    /// least normal number. (That number itself may be what a tiny number was rounded to.)
     #[inline]
     pub fn is_safe(result: f32) -> bool {
         result.abs() > f32::MIN_POSITIVE && result.abs() <= f32::MAX
@@ -261,8 +265,8 @@ pub(super) mod single {
         wide_fma::<F>(a, b, c, rm, flags)
     }
 
-    /// The multiply-add in double precision: an exact product, and a sum rounded to odd. Apart, to keep the caller
-    /// small: where the host has the instruction, this is for what is not yet inexact, or is special.
+    /// The multiply-add in double precision: an exact product, and a sum rounded to odd. Apart, to keep the
+    /// caller small: where the host has the instruction, this is for what is not yet inexact, or is special.
     #[inline(never)]
     fn wide_fma<F: Float>(
         a: F::Bits,

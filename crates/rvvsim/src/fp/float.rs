@@ -4,8 +4,8 @@ use super::{Bits, Flags, Int, RoundingMode, convert, estimate, fast, soft};
 
 /// A binary floating-point format, as operations on its bit patterns.
 ///
-/// Operations accumulate exceptions into `flags`, which is never cleared. Operands are taken as they are: unboxing
-/// is the caller's business (see [`unbox_f32`](super::unbox_f32)).
+/// Operations accumulate exceptions into `flags`, which is never cleared. Operands are taken as they are:
+/// unboxing is the caller's business (see [`unbox_f32`](super::unbox_f32)).
 pub trait Float: soft::Backend + Copy + 'static {
     /// What holds a value.
     type Bits: Bits;
@@ -142,14 +142,16 @@ pub trait Float: soft::Backend + Copy + 'static {
         less_or_equal::<Self>(a, b)
     }
 
-    /// The lesser of `a` and `b`; −0 is less than +0, and a NaN loses to a number (IEEE 754-2019 minimumNumber).
+    /// The lesser of `a` and `b`; −0 is less than +0, and a NaN loses to a number (IEEE 754-2019
+    /// minimumNumber).
     #[inline]
     fn min(a: Self::Bits, b: Self::Bits, flags: &mut Flags) -> Self::Bits {
         raise_if_signaling::<Self>(a, b, flags);
         number_or::<Self>(a, b, if order::<Self>(a) <= order::<Self>(b) { a } else { b })
     }
 
-    /// The greater of `a` and `b`; −0 is less than +0, and a NaN loses to a number (IEEE 754-2019 maximumNumber).
+    /// The greater of `a` and `b`; −0 is less than +0, and a NaN loses to a number (IEEE 754-2019
+    /// maximumNumber).
     #[inline]
     fn max(a: Self::Bits, b: Self::Bits, flags: &mut Flags) -> Self::Bits {
         raise_if_signaling::<Self>(a, b, flags);

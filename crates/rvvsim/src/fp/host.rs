@@ -1,8 +1,8 @@
 //! The room for host instructions that not every host has.
 //!
-//! `f64::mul_add` is one instruction where the host's fused multiply-add is known to exist, and else a call into
-//! the C library, which may take a hundred of them. So the instruction is asked for where it exists, and otherwise
-//! the answer is `None`. The safe twin is [`soft::fused_mul_add`](super::soft::fused_mul_add).
+//! `f64::mul_add` is one instruction where the host's fused multiply-add is known to exist, and else a call
+//! into the C library, which may take a hundred of them. So the instruction is asked for where it exists, and
+//! otherwise the answer is `None`. The safe twin is [`soft::fused_mul_add`](super::soft::fused_mul_add).
 
 /// `a * b + c`, rounded once, to nearest even; `None` on a host without the instruction.
 #[inline]

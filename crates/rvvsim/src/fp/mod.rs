@@ -1,18 +1,18 @@
 //! Floating point as RISC-V defines it, on bit patterns.
 //!
 //! A value is a bit pattern (`u16`, `u32`, `u64`) and its format is a type: [`F16`], [`F32`], [`F64`],
-//! [`BF16`]. Every operation is an associated function of [`Float`], takes its rounding mode, and *accumulates*
-//! exception flags into the [`Flags`] it is given, as `fflags` does. Results are exact in value and flags in
-//! every mode; a NaN result is the canonical NaN; tininess is detected after rounding (unprivileged manual,
-//! "F" extension).
+//! [`BF16`]. Every operation is an associated function of [`Float`], takes its rounding mode, and
+//! *accumulates* exception flags into the [`Flags`] it is given, as `fflags` does. Results are exact in value
+//! and flags in every mode; a NaN result is the canonical NaN; tininess is detected after rounding
+//! (unprivileged manual, "F" extension).
 //!
-//! The ground truth is [`soft`]: Berkeley SoftFloat with its RISC-V specialisation. The functions of [`Float`]
-//! give the same bits and the same flags, and come from the host's FPU or from the integer kernels of `round`
-//! where those can be shown to agree; `tests/all/fp/` compares the two.
+//! The ground truth is [`soft`]: Berkeley SoftFloat with its RISC-V specialisation. The functions of
+//! [`Float`] give the same bits and the same flags, and come from the host's FPU or from the integer kernels
+//! of `round` where those can be shown to agree; `tests/all/fp/` compares the two.
 //!
-//! Flags are sticky, and that is used: when the flags passed in already hold [`Flags::NX`], nothing has to find
-//! out whether a result was exact. Passing the live `fflags` is therefore faster than passing empty flags
-//! and or-ing them afterwards.
+//! Flags are sticky, and that is used: when the flags passed in already hold [`Flags::NX`], nothing has to
+//! find out whether a result was exact. Passing the live `fflags` is therefore faster than passing empty
+//! flags and or-ing them afterwards.
 
 mod bits;
 mod convert;
@@ -49,8 +49,8 @@ pub enum RoundingMode {
     /// To nearest, ties to the larger magnitude.
     Rmm = 4,
     /// To odd: truncate, then set the last bit if anything was lost. No `frm` asks for it: it is the mode of
-    /// `vfncvt.rod.f.f.w`. Meant for results in a floating-point format; what a conversion to an integer makes of
-    /// it is not specified.
+    /// `vfncvt.rod.f.f.w`. Meant for results in a floating-point format; what a conversion to an integer
+    /// makes of it is not specified.
     Rod = 6,
 }
 
@@ -58,8 +58,8 @@ impl RoundingMode {
     /// The five modes that `frm` and the `rm` field can ask for.
     pub const ALL: [Self; 5] = [Self::Rne, Self::Rtz, Self::Rdn, Self::Rup, Self::Rmm];
 
-    /// The mode encoded by `frm`, or by a static `rm` field; `None` for the reserved encodings 5 and 6, and for
-    /// 7, which in `rm` means "ask `frm`".
+    /// The mode encoded by `frm`, or by a static `rm` field; `None` for the reserved encodings 5 and 6, and
+    /// for 7, which in `rm` means "ask `frm`".
     #[inline]
     pub fn from_frm(frm: u8) -> Option<Self> {
         Self::ALL.get(usize::from(frm)).copied()

@@ -62,8 +62,8 @@ fn shift_out(value: u64, by: u32) -> (u64, u64) {
 
 /// Rounds `±significand * 2^exponent` to a format.
 ///
-/// The significand is not zero. It may be one that was itself rounded to odd, if it has two bits more than the
-/// format, counted from its leading one.
+/// The significand is not zero. It may be one that was itself rounded to odd, if it has two bits more than
+/// the format, counted from its leading one.
 #[inline]
 pub(super) fn pack<F: Float>(
     negative: bool,
@@ -93,8 +93,8 @@ pub(super) fn pack<F: Float>(
     signed::<F>(negative, F::Bits::truncate(magnitude))
 }
 
-/// As [`pack`], for a value below the normal numbers before it is rounded: one that asks for an exponent field of 0
-/// or less. The significand is normalised.
+/// As [`pack`], for a value below the normal numbers before it is rounded: one that asks for an exponent
+/// field of 0 or less. The significand is normalised.
 #[cold]
 fn pack_subnormal<F: Float>(
     negative: bool,
@@ -110,8 +110,8 @@ fn pack_subnormal<F: Float>(
     let normal_shift = 63 - F::SIG;
     let (magnitude, inexact) = round(normal_shift + field.abs_diff(1));
     if inexact {
-        // Tiny after rounding: still below the normal numbers when rounded as if exponents had no end, which takes
-        // a carry into the next binade not to be.
+        // Tiny after rounding: still below the normal numbers when rounded as if exponents had no end, which
+        // takes a carry into the next binade not to be.
         let carries = field == 0 && round(normal_shift).0 == 2 << F::SIG;
         flags.raise(if carries { Flags::NX } else { Flags::NX | Flags::UF });
     }

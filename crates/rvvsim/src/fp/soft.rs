@@ -1,8 +1,8 @@
 //! The plain twin: every operation that rounds, on Berkeley SoftFloat and nothing else.
 //!
 //! [`Float`] is this, made fast; tests hold the two against each other. bf16 has no arithmetic in SoftFloat's
-//! wrapper that could be used (it truncates), so it goes through single precision, rounded to odd and therefore
-//! rounded once in effect.
+//! wrapper that could be used (it truncates), so it goes through single precision, rounded to odd and
+//! therefore rounded once in effect.
 //!
 //! What the fast path falls back to is `#[cold]`, which keeps it out of the loops that the fast path is
 //! inlined into.
@@ -116,9 +116,9 @@ pub fn convert<S: Float, D: Float>(a: S::Bits, rm: RoundingMode, flags: &mut Fla
 fn run<B: Bits>(rm: RoundingMode, flags: &mut Flags, op: impl FnOnce(sf::RoundingMode) -> u64) -> B {
     let (mut result, raised) = observe(rm, op);
     if rm == RoundingMode::Rod {
-        // Rounding to odd is truncating and then setting the last bit if that was inexact. It never reaches the
-        // next binade, so overflow and underflow are those of truncation; an overflow truncates to the greatest
-        // finite number, which is odd.
+        // Rounding to odd is truncating and then setting the last bit if that was inexact. It never reaches
+        // the next binade, so overflow and underflow are those of truncation; an overflow truncates to the
+        // greatest finite number, which is odd.
         result |= u64::from(raised.contains(Flags::NX));
     }
     flags.raise(raised);
@@ -141,8 +141,8 @@ fn observe<R>(rm: RoundingMode, op: impl FnOnce(sf::RoundingMode) -> R) -> (R, F
     (result, Flags(state.to_bits()))
 }
 
-/// SoftFloat's operations on the bits of one format. An implementation detail of [`Float`]: call the functions of
-/// this module instead, which look after SoftFloat's global state.
+/// SoftFloat's operations on the bits of one format. An implementation detail of [`Float`]: call the
+/// functions of this module instead, which look after SoftFloat's global state.
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub trait Backend {
@@ -265,8 +265,8 @@ fn through_single(rm: sf::RoundingMode, op: impl Fn(sf::RoundingMode) -> u64) ->
     let truncated = op(sf::RoundingMode::TowardZero);
     state.get();
     let raised = state.to_bits();
-    // Underflow and inexact are forgotten: an inexact result is odd, so it is inexact again when it is narrowed,
-    // and only then is it known whether it is tiny.
+    // Underflow and inexact are forgotten: an inexact result is odd, so it is inexact again when it is
+    // narrowed, and only then is it known whether it is tiny.
     sf::ExceptionFlags::from_bits(before | (raised & !(Flags::NX | Flags::UF).0)).set();
     let odd = truncated | u64::from(raised & Flags::NX.0);
     // A sum that cancels has its sign from the mode.

@@ -34,7 +34,8 @@ pub trait Scalar: Copy + 'static {
     fn get(bytes: &[u8], offset: usize) -> Option<Self>;
     /// Writes one at `offset`; `None` past the end.
     fn put(self, bytes: &mut [u8], offset: usize) -> Option<()>;
-    /// Itself on a host that is little-endian, as memory is, and with its bytes the other way round on another.
+    /// Itself on a host that is little-endian, as memory is, and with its bytes the other way round on
+    /// another.
     fn little_endian(self) -> Self;
     /// Truncates.
     fn from_u64(v: u64) -> Self;

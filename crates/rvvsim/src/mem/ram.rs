@@ -1,7 +1,7 @@
 //! Guest RAM: one lazily filled slab, and which of its lines hold code that has been decoded.
 //!
-//! `unsafe` is in [`Ram::peek`] and [`Ram::poke`], whose plain twins are [`Ram::read`] and [`Ram::write`], and in
-//! [`Ram::piece`], which is a part of [`Ram::bytes`].
+//! `unsafe` is in [`Ram::peek`] and [`Ram::poke`], whose plain twins are [`Ram::read`] and [`Ram::write`],
+//! and in [`Ram::piece`], which is a part of [`Ram::bytes`].
 
 use super::{PAGE, Scalar};
 use memmap2::{MmapMut, MmapOptions};
@@ -55,8 +55,8 @@ impl Ram {
         &self.bytes
     }
 
-    /// All of it, to write. Writers over decoded code call [`Ram::note_write`] as well, and [`Ram::mark_written`] if
-    /// they are to be seen by [`Ram::save`].
+    /// All of it, to write. Writers over decoded code call [`Ram::note_write`] as well, and
+    /// [`Ram::mark_written`] if they are to be seen by [`Ram::save`].
     #[inline(always)]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
@@ -103,8 +103,8 @@ impl Ram {
         Saved(self.written_pages().into_iter().map(page).collect())
     }
 
-    /// Makes it what it was when it was saved; all zeroes, if that was never. Code that is no longer there is said to
-    /// be written over.
+    /// Makes it what it was when it was saved; all zeroes, if that was never. Code that is no longer there is
+    /// said to be written over.
     pub fn restore(&mut self, saved: &Saved) {
         let zeroes = [0; PAGE as usize];
         // All of them are among the written ones then, even if it was another RAM that was saved.
@@ -129,7 +129,8 @@ impl Ram {
         if offset > self.bytes.len() - ENOUGH {
             return None;
         }
-        // SAFETY: RAM is a page at least, and no value is larger than what is left after `offset`; any bytes are one.
+        // SAFETY: RAM is a page at least, and no value is larger than what is left after `offset`; any bytes
+        // are one.
         Some(unsafe { self.bytes.as_ptr().add(offset).cast::<T>().read_unaligned() }.little_endian())
     }
 
@@ -152,7 +153,8 @@ impl Ram {
     #[must_use]
     pub fn piece(&self, offset: usize, len: usize) -> &[u8] {
         assert!(len <= PAGE as usize && offset <= self.bytes.len() - len);
-        // SAFETY: RAM is a page at least, so the difference is one, and there are as many bytes after `offset`.
+        // SAFETY: RAM is a page at least, so the difference is one, and there are as many bytes after
+        // `offset`.
         unsafe { self.bytes.get_unchecked(offset..offset + len) }
     }
 

@@ -6,8 +6,8 @@ use super::Access;
 pub const PAGE: u64 = 4096;
 
 const ENTRIES: usize = 256;
-/// This tag never matches: no page starts in the middle of one, and no access is aligned to a page. (A smaller bit would
-/// be what is left of a misaligned address in the first page.)
+/// This tag never matches: no page starts in the middle of one, and no access is aligned to a page. (A
+/// smaller bit would be what is left of a misaligned address in the first page.)
 const INVALID: u64 = PAGE / 2;
 
 // Host code reads entries, too: see `Tlb::table_offset`.
@@ -37,8 +37,8 @@ impl Default for Tlb {
 }
 
 impl Tlb {
-    /// With these bits of an address divided by 256, an entry is this far from the start of its table. Its first word is the
-    /// tag, its second the addend.
+    /// With these bits of an address divided by 256, an entry is this far from the start of its table. Its
+    /// first word is the tag, its second the addend.
     pub(crate) const INDEX_MASK: i32 = ((ENTRIES - 1) * size_of::<TlbEntry>()) as i32;
 
     /// Where the table for an access is.

@@ -8,7 +8,7 @@ use crate::hart::Environment;
 /// Instructions per tick of `mtime`: a 10 MHz clock on a hart of 1000 MIPS, as on Spike.
 pub const INSTRUCTIONS_PER_TICK: u64 = 100;
 
-/// A counter that follows the instructions retired at a distance, or stands still.
+/// A counter that follows the instructions retired at a distance, or does not count.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
     running: bool,

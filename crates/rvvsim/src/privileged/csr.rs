@@ -281,7 +281,7 @@ impl Hart {
             csr::TDATA3 => 0,
             csr::TINFO => TINFO,
             csr::MVENDORID | csr::MIMPID | csr::MHARTID | csr::MCONFIGPTR => 0,
-            // Spike's number: this machine is meant to be told apart from it by nothing a guest can see.
+            // Spike's number: a guest should see no difference.
             csr::MARCHID => 5,
             _ => return None,
         };

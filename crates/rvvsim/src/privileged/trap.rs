@@ -43,8 +43,8 @@ impl Hart {
         self.retired_in_block = 0;
         let mode = self.mode_for_exception(trap.cause);
         let handler = self.tvec(mode) & !3;
-        // A handler that cannot be fetched is the next trap. If that goes to the same handler, it goes there for
-        // ever; if to another mode's, that one may know what to do.
+        // A handler that cannot be fetched is the next trap. If that goes to the same handler, it goes there
+        // for ever; if to another mode's, that one may know what to do.
         if let Err(next) = self.translate_as(handler, Access::Fetch, mode)
             && (mode == Privilege::Machine || self.csr.medeleg >> next.cause as u8 & 1 == 1)
         {

@@ -94,7 +94,7 @@ pub(super) struct Uart {
     scr: u8,
     divisor: [u8; 2],
     overrun: bool,
-    /// The transmitter has become empty, and nobody has been told.
+    /// The transmitter has become empty, and no interrupt has reported it.
     empty_untold: bool,
     /// The guest has looked for input: only then is the host's taken.
     listens: bool,

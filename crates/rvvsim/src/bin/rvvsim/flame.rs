@@ -1,9 +1,9 @@
-//! A flame graph as a picture that needs no other tool: who called nobody knows, so there are three rows, from all
-//! instructions to symbols to blocks.
+//! A flame graph as a picture that needs no other tool: who called nobody knows, so there are three rows,
+//! from all instructions to symbols to blocks.
 
 use std::fmt::Write;
 
-/// One box of a row: what it is called, and how many instructions it stands for.
+/// One box of a row: what it is called, and how many instructions it represents.
 pub struct Frame {
     pub symbol: String,
     pub block: String,

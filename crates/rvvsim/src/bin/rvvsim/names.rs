@@ -1,6 +1,6 @@
 //! Symbols as their programmers wrote them: C++ and Rust names, demangled.
 //!
-//! The names are a stranger's. Mangled names can stand for texts that are longer than any memory, and take as
+//! The names are a stranger's. Mangled names can expand to texts that are longer than any memory, and take as
 //! long to write, so both the name and its text are bounded; what goes beyond is shown as it is in the file.
 
 use cpp_demangle::{DemangleNodeType, DemangleOptions, DemangleWrite, ParseOptions, Symbol};

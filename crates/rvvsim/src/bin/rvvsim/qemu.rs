@@ -45,9 +45,9 @@ variables, with the rights of whoever runs it. Plain rvvsim shows it stdio only.
   -seed N                     make the guest's random numbers repeatable
   -version, -h
 QEMU_CPU, QEMU_LD_PREFIX, QEMU_SET_ENV, QEMU_UNSET_ENV, QEMU_ARGV0, QEMU_STRACE, QEMU_LOG, QEMU_LOG_FILENAME
-and QEMU_RAND_SEED stand for the options of the same meaning.";
+and QEMU_RAND_SEED are read as the options of the same meaning.";
 
-/// What parsing came to.
+/// The result of parsing.
 pub enum Parsed {
     /// Run this.
     Run(Box<QemuOptions>),
@@ -202,7 +202,7 @@ fn parse_cpu(text: &str, config: &mut Config) -> Result<(), String> {
     config.tail = if ones_tail { Agnostic::Ones } else { Agnostic::Undisturbed };
     config.mask = if ones_mask { Agnostic::Ones } else { Agnostic::Undisturbed };
     config.vl = if half { VlChoice::Half } else { VlChoice::Max };
-    // QEMU keeps vl unless told otherwise.
+    // QEMU's default is to keep vl.
     config.vsetvl_x0 = if x0_vill { VsetvlX0::Vill } else { VsetvlX0::Keep };
     Ok(())
 }

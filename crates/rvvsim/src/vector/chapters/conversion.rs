@@ -1,5 +1,5 @@
-//! Conversions between floating-point formats and integers (manual, sections "… Type-Convert Instructions", and
-//! Zvfbfmin).
+//! Conversions between floating-point formats and integers (manual, sections "… Type-Convert Instructions",
+//! and Zvfbfmin).
 
 use crate::fp::{self, BF16, Bits, F16, F32, F64, Flags, Int, RoundingMode};
 use crate::vector::chapters::float::Format;
@@ -64,7 +64,7 @@ pub(in crate::vector) fn row(op: VectorConversion, sew: Sew) -> Row {
             Some(const { &KernelSpec::float::<Float1<$kernel, $a, $r>>($slow, $fast) })
         };
     }
-    /// Integer and float of SEW. Works for `frm`, or for a mode of its own.
+    /// Integer and float of SEW. Rounds by `frm`, or towards zero.
     macro_rules! to_integer {
         ($signed:ident: $i16:ty, $i32:ty, $i64:ty, $kernel:ident $(, $rtz:ident)?) => {{
             let spec = match sew {
@@ -102,8 +102,8 @@ pub(in crate::vector) fn row(op: VectorConversion, sew: Sew) -> Row {
             Row::new(Form::Float, spec)
         }};
     }
-    /// An integer of SEW to a float of 2*SEW. norm:Zvfh_instr_cvt: from SEW=8. Exact, but for what is wider than
-    /// the significand.
+    /// An integer of SEW to a float of 2*SEW. norm:Zvfh_instr_cvt: from SEW=8. Exact, but for what is wider
+    /// than the significand.
     macro_rules! from_narrow {
         ($i8:ty, $i16:ty, $i32:ty, $kernel:ident) => {{
             let spec = match sew {

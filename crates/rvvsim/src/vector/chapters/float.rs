@@ -25,8 +25,9 @@ use rvv_isa::chapter::VectorFloat;
 pub trait Format: Float<Bits: Element> {}
 impl<F: Float<Bits: Element>> Format for F {}
 
-/// Operations on one element, exactly, on bits in the low part of a `u64`: see [`Slow`](crate::vector::run::kernel::Slow). `a` is of
-/// `vs2`, `b` of `vs1` or the scalar, `d` the third operand.
+/// Operations on one element, exactly, on bits in the low part of a `u64`: see
+/// [`Slow`](crate::vector::run::kernel::Slow). `a` is of `vs2`, `b` of `vs1` or the scalar, `d` the third
+/// operand.
 macro_rules! slow {
     ($($(#[$doc:meta])* $name:ident<$($f:ident),+>($($arg:ident: $t:ident),*; $rm:ident, $fl:ident) = $body:expr;)*) => {$(
         $(#[$doc])*
@@ -60,8 +61,8 @@ slow! {
     min<F>(a: F, b: F; rm, fl) = F::min(a, b, fl);
     /// norm:vfmin_vfmax_op
     max<F>(a: F, b: F; rm, fl) = F::max(a, b, fl);
-    /// `vd = (vs1 * vs2) + vd`: norm:vfmacc_vfnmacc_vfmsac_vfnmsac_vfmadd_vfnmadd_vfmsub_vfnmsub_op; the others of them
-    /// flip signs of operands, or have `vd` for `vs2`.
+    /// `vd = (vs1 * vs2) + vd`: norm:vfmacc_vfnmacc_vfmsac_vfnmsac_vfmadd_vfnmadd_vfmsub_vfnmsub_op; the
+    /// others of them flip signs of operands, or have `vd` for `vs2`.
     fma<F>(a: F, b: F, d: F; rm, fl) = F::fused_mul_add(b, a, d, rm, fl);
     /// 2*SEW = SEW + SEW: the operands widen exactly, and the operation rounds once.
     wide_add<F, G>(a: F, b: F; rm, fl) = {

@@ -1,7 +1,7 @@
 //! Vector integer arithmetic (manual, chapter "Vector Integer Arithmetic Instructions").
 //!
-//! Operations take `a` from `vs2` and `b` from `vs1`, `x[rs1]` or the immediate; `d` is the old `vd` and `m` the
-//! bit of v0.
+//! Operations take `a` from `vs2` and `b` from `vs1`, `x[rs1]` or the immediate; `d` is the old `vd` and `m`
+//! the bit of v0.
 
 use crate::vector::run::element::{Element, Op1, kernel_by_sew, ops};
 use crate::vector::run::kernel::KernelSpec;

@@ -1,7 +1,8 @@
 //! What each vector instruction does, by chapter of the manual.
 //!
-//! A chapter has rows that name its instructions, and beside them the operations, one line each where one line says it.
-//! Masks, tails and `vl` are in [`run`](super::run), reserved encodings in [`rules`](super::rules).
+//! A chapter has rows that name its instructions, and beside them the operations, one line each where one
+//! line says it. Masks, tails and `vl` are in [`run`](super::run), reserved encodings in
+//! [`rules`](super::rules).
 
 pub(in crate::vector) mod conversion;
 pub(in crate::vector) mod crypto;

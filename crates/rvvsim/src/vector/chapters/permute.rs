@@ -67,7 +67,8 @@ fn write_element_0<T: Element>(hart: &mut Hart, vi: &VInst, scalar: T) -> Exec {
     Ok(())
 }
 
-/// Copies `vs2[i + by]` to the active ones of `vd[i]`, for `i` in `from..to`. The elements are all in the group.
+/// Copies `vs2[i + by]` to the active ones of `vd[i]`, for `i` in `from..to`. The elements are all in the
+/// group.
 fn copy_elements<T: Element>(v: &mut VectorState, vi: &VInst, from: usize, to: usize, by: isize) {
     if from >= to {
         return;

@@ -93,8 +93,8 @@ impl<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> Kernel for Folded<O, X, T
     }
 }
 
-/// A fold under way: a sum for each element of 16 bytes, however many there are in a step, so that they stay in
-/// registers.
+/// A fold under way: a sum for each element of 16 bytes, however many there are in a step, so that they stay
+/// in registers.
 struct Folding<'a, O: Fold<R>, X: Op1<T, R>, T: Element, R: Element> {
     pass: Pass<'a, Folded<O, X, T, R>>,
     sums: [R; 16],
@@ -119,7 +119,8 @@ const fn folding<O: Fold<R>, X: Op1<T, R>, T: Element, R: Element>(identity: u64
     KernelSpec { identity, ..KernelSpec::of::<Folded<O, X, T, R>>() }
 }
 
-/// norm:vredsum_vredmaxu_vredmax_vredminu_vredmin_vredand_vredor_vredxor_op, norm:vwredsumu_op, norm:vwredsum_op
+/// norm:vredsum_vredmaxu_vredmax_vredminu_vredmin_vredand_vredor_vredxor_op, norm:vwredsumu_op,
+/// norm:vwredsum_op
 pub(in crate::vector) fn reduce(hart: &mut Hart, vi: &VInst) -> Exec {
     begin(hart, vi)?;
     let v = &mut hart.v;

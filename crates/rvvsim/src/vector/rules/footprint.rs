@@ -6,8 +6,8 @@ use crate::vector::rules::legality::Checker;
 use rvv_isa::{Class, Eew, Inst, Op, Vtype};
 use std::ops::Range;
 
-/// What an instruction may read and write of the vector registers, as bits of the register file: bit `n` is bit
-/// `n % VLEN` of register `n / VLEN`. Each is an upper bound.
+/// What an instruction may read and write of the vector registers, as bits of the register file: bit `n` is
+/// bit `n % VLEN` of register `n / VLEN`. Each is an upper bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Bits that may matter to the result.
@@ -18,8 +18,8 @@ pub struct Footprint {
     pub eew: u32,
 }
 
-/// The footprint of an instruction under the state's `vtype` and `vl`; `None` if the instruction is reserved there
-/// or has no vector operand.
+/// The footprint of an instruction under the state's `vtype` and `vl`; `None` if the instruction is reserved
+/// there or has no vector operand.
 #[must_use]
 pub fn footprint(config: &Config, inst: &Inst, v: &VectorState) -> Option<Footprint> {
     if !inst.op.is_vector() || inst.op.class() == Class::VectorConfig {

@@ -1,7 +1,7 @@
 //! The reserved encodings: what an instruction may not do under a given `vtype`.
 //!
-//! The instruction table says with a [`Shape`] how wide each operand is; everything that follows from that is checked
-//! here, once, when the instruction is decoded.
+//! The instruction table says with a [`Shape`] how wide each operand is; everything that follows from that is
+//! checked here, once, when the instruction is decoded.
 
 use crate::config::Config;
 use rvv_isa::{Eew, Ext, Float, Inst, Isa, Lmul, Sew, Shape, Vtype};

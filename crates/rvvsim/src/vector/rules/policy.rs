@@ -53,8 +53,7 @@ impl Coins {
         Coins { state, bits: 0, left: 0 }
     }
 
-    /// The next `n` tosses, 64 at most: those of elements in their order, however many are asked for at a
-    /// time.
+    /// The next `n` tosses, 64 at most, in element order, however many are asked for at a time.
     #[inline(always)]
     pub fn toss(&mut self, n: usize) -> u64 {
         let mut tosses = self.bits;
@@ -280,6 +279,13 @@ impl KnownOnes {
         }
     }
 
+    /// All registers may be written.
+    pub fn forget_all(&mut self) {
+        if self.any != 0 {
+            *self = KnownOnes::new(self.vlenb as usize);
+        }
+    }
+
     /// A register is ones from this byte on.
     fn learn(&mut self, register: usize, from: usize) {
         self.from[register] = from as u32;
@@ -315,17 +321,17 @@ pub(in crate::vector) enum Extent {
 }
 
 impl VInst {
-    /// Has [`KnownOnes`] know what is about to be written, if it knew anything of it.
+    /// Tells [`KnownOnes`] what is about to be written, if it knew anything about it.
     #[inline(always)]
-    pub(crate) fn tell(&self, v: &mut VectorState) {
+    pub(crate) fn note_writes(&self, v: &mut VectorState) {
         if self.written.registers & v.known_ones.any != 0 {
-            self.tell_known_ones(v);
+            self.forget_known_ones(v);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn tell_known_ones(&self, v: &mut VectorState) {
+    fn forget_known_ones(&self, v: &mut VectorState) {
         let group = self.groups.vd_bytes as usize;
         let vl = v.vl.min(u64::from(self.vlmax)) as usize;
         let body = match self.written.extent {

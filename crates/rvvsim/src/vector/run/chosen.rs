@@ -1,12 +1,12 @@
 //! Copies of the elements that a mask chooses.
 //!
-//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its twin is the
-//! same function compiled without.
+//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its
+//! twin is the same function compiled without.
 
 use crate::vector::run::element::Element;
 use crate::vector::run::elements::{read_elements, select, write_elements};
 
-/// Copies those of up to 64 elements of `size` bytes whose bits are set.
+/// Copies the elements whose bits are set, of up to 64 of `size` bytes.
 #[inline(always)]
 pub fn copy(to: &mut [u8], from: &[u8], size: usize, bits: u64) {
     match size {
@@ -17,7 +17,7 @@ pub fn copy(to: &mut [u8], from: &[u8], size: usize, bits: u64) {
     }
 }
 
-/// Copies those of up to 64 elements of `T` whose bits are set.
+/// Copies the elements whose bits are set, of up to 64.
 #[inline(always)]
 pub fn copy_chosen<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
     #[cfg(target_arch = "x86_64")]

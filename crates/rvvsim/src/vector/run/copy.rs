@@ -1,7 +1,7 @@
 //! Copies in pieces as large as the host's vector registers.
 
-/// Copies `N` bytes, with `AVX2` by 32 at a time. Written as a copy of slices, several of these are made one call of
-/// `memcpy`.
+/// Copies `N` bytes, with `AVX2` by 32 at a time. Written as a copy of slices, several of these are made one
+/// call of `memcpy`.
 ///
 /// # Panics
 /// If the slices have not as many.

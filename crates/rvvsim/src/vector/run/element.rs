@@ -20,7 +20,7 @@ pub trait Element:
 {
     /// All bits zero.
     const ZERO: Self;
-    /// The low bits of a byte of a mask register, spread so that each can be tested in a lane of its own.
+    /// The low bits of a byte of a mask register, spread so that each can be tested in another lane.
     const BIT: [Self; 8];
 
     /// From the first bytes of a slice that is long enough.
@@ -31,8 +31,8 @@ pub trait Element:
     fn sext(self) -> u64;
     /// A byte of a mask register, zero-extended.
     fn from_mask_byte(byte: u8) -> Self;
-    /// Takes steps through `count` elements of this width: on a better host 64 bytes at a time while there are as
-    /// many, then 16.
+    /// Takes steps through `count` elements of this width: on a better host 64 bytes at a time while there
+    /// are as many, then 16.
     fn steps<S: Step, H: Host>(step: &mut S, count: usize) -> usize;
 }
 
@@ -124,8 +124,8 @@ macro_rules! each_width {
     };
 }
 
-/// Defines operations on elements, one line each, for `all` element widths or for the `narrow` ones that have a
-/// wider one.
+/// Defines operations on elements, one line each, for `all` element widths or for the `narrow` ones that have
+/// a wider one.
 macro_rules! ops {
     ($widths:ident: $($(#[$doc:meta])* $name:ident($($arg:ident: $t:ty),+) -> $r:ty = $body:expr;)*) => {$(
         $(#[$doc])*
@@ -163,7 +163,7 @@ macro_rules! op {
     };
 }
 
-/// The instance of a generic kernel for an element width: `U` and `W` stand for the element and the wider one.
+/// The instance of a generic kernel for an element width: `U` and `W` are the element and the wider one.
 /// Where there is no wider one, legality has refused the instruction already.
 macro_rules! by_sew {
     (all $sew:expr, $($kernel:tt)*) => {{

@@ -2,10 +2,10 @@
 //! active, and how results reach the active ones (manual, section "Prestart, Active, Inactive, Body, and Tail
 //! Element Definitions").
 //!
-//! A kernel computes many elements at a time ([`kernel`](crate::vector::run::kernel)). Where all of them are active their results go
-//! straight to the registers; else to a place beside them, and from there to the active ones. All operands of a block
-//! are read before any of its results is written, and blocks go upwards, so that every overlap of operands the
-//! manual allows comes out as if done element by element.
+//! A kernel computes many elements at a time ([`kernel`](crate::vector::run::kernel)). Where all of them are
+//! active their results go straight to the registers; else to a place beside them, and from there to the
+//! active ones. All operands of a block are read before any of its results is written, and blocks go upwards,
+//! so that every overlap of operands the manual allows comes out as if done element by element.
 
 use crate::Hart;
 use crate::mem::Scalar;
@@ -22,8 +22,8 @@ use crate::vector::{VInst, VectorState};
 pub trait StatefulKernel {
     /// The element of the result.
     type D: Element;
-    /// The elements `first..first + N` of the result. Only those of the bits of `active` count, and only for
-    /// those may there be side effects.
+    /// The elements `first..first + N` of the result. Only elements whose bits of `active` are set
+    /// count, and only for these may there be side effects.
     fn block<const N: usize>(&mut self, regs: &[u8], first: usize, active: u64) -> [Self::D; N];
 }
 
@@ -152,8 +152,8 @@ pub(in crate::vector) fn end(hart: &mut Hart) {
     hart.vs_dirty = true;
 }
 
-/// The body and prestart elements: `vl`, and never more than a group holds, whatever a guest or a debugger made
-/// of the register.
+/// The body and prestart elements: `vl`, and never more than a group holds, whatever a guest or a debugger
+/// made of the register.
 #[inline(always)]
 pub(in crate::vector) fn vl(v: &VectorState, vi: &VInst) -> usize {
     v.vl.min(u64::from(vi.vlmax)) as usize
@@ -220,8 +220,8 @@ fn write_body<K: StatefulKernel, const N: usize>(
     }
 }
 
-/// Puts the scalar operand of an instruction in its place, if it is not there: see [`Operands::each`]. Nothing else is
-/// ever put there, so the first of the copies tells of all.
+/// Puts the scalar operand of an instruction in its place, if it is not there: see [`Operands::each`].
+/// Nothing else is ever put there, so if the first copy is right, all are.
 #[inline(always)]
 pub(in crate::vector) fn put_scalar(v: &mut VectorState, vi: &VInst, scalar: u64) {
     let word = (scalar & vi.scalar.mask).wrapping_mul(vi.scalar.splat);
@@ -342,7 +342,7 @@ fn map_parts(v: &mut VectorState, vi: &VInst, input: MapInput, from: usize, vl: 
 }
 
 impl VectorState {
-    /// Copies those of `count` elements (64 at most) whose bits are set, from a place after the registers.
+    /// Copies the elements whose bits are set, of `count` (64 at most), from a place after the registers.
     #[inline(always)]
     pub(in crate::vector) fn blend(&mut self, to: usize, from: usize, size: usize, bits: u64, count: usize) {
         let (registers, places) = self.regs.split_at_mut(32 * self.vlenb);

@@ -1,6 +1,6 @@
-//! The fast path: what instructions that compute elements reduce to if `vl` is VLMAX, `vstart` is 0, and there is no tail
-//! to treat; and loads and stores that are copies. Everything else about them is settled when they are translated.
-//! `fast_path_tests` compares each with the code that handles every case.
+//! The fast path: what instructions that compute elements reduce to if `vl` is VLMAX, `vstart` is 0, and
+//! there is no tail to treat; and loads and stores that are copies. Everything else about them is settled
+//! when they are translated. `fast_path_tests` compares each with the code that handles every case.
 
 use crate::Hart;
 use crate::fp::RoundingMode;
@@ -59,8 +59,8 @@ pub(crate) enum FastPath {
 pub(in crate::vector) struct FastPaths {
     /// How it can run if `vl` is VLMAX; loads and stores, whatever `vl` is.
     pub path: FastPath,
-    /// VLMAX is 64 or less, and if `vl` is VLMAX there are only whole blocks, no tail to treat, and no inactive elements
-    /// to treat either.
+    /// VLMAX is 64 or less, and if `vl` is VLMAX there are only whole blocks, no tail to treat, and no
+    /// inactive elements to treat either.
     pub small: bool,
     /// Floating-point: the `frm` up to which the kernel may be used.
     pub highest_frm: u8,
@@ -96,7 +96,7 @@ impl VInst {
             return false;
         }
         hart.vs_dirty = true;
-        self.tell(&mut hart.v);
+        self.note_writes(&mut hart.v);
         self.kernel.run(&mut hart.v.regs);
         true
     }
@@ -119,7 +119,7 @@ impl VInst {
             return false;
         }
         hart.vs_dirty = true;
-        self.tell(&mut hart.v);
+        self.note_writes(&mut hart.v);
         self.run_whole_float(hart)
     }
 
@@ -156,7 +156,7 @@ impl VInst {
     /// Any of the above, where it is known that `vl` is VLMAX and `vstart` is 0.
     #[inline(always)]
     pub(crate) fn run_whole(&self, hart: &mut Hart) -> bool {
-        self.tell(&mut hart.v);
+        self.note_writes(&mut hart.v);
         match self.fast.path {
             FastPath::Map => self.kernel.run(&mut hart.v.regs),
             FastPath::MapScalar => {
@@ -241,8 +241,8 @@ impl VInst {
     }
 }
 
-/// Of a floating-point kernel that may be used under some `frm`: the highest of them. What is done whatever the mode
-/// that `frm` says, needs only a valid one.
+/// Of a floating-point kernel that may be used under some `frm`: the highest of them. What is done whatever
+/// the mode that `frm` says, needs only a valid one.
 pub(in crate::vector) fn highest_frm(spec: &KernelSpec) -> Option<u8> {
     match (spec.fast, spec.rm) {
         (Fast::Always, _) => Some(4),

@@ -1,5 +1,5 @@
-//! How floating-point instructions go through their elements: by the kernel while it can, and exactly, element by element,
-//! where it cannot.
+//! How floating-point instructions go through their elements: by the kernel while it can, and exactly,
+//! element by element, where it cannot.
 
 use crate::Hart;
 use crate::fp::{self, Flags, RoundingMode};
@@ -56,8 +56,9 @@ pub(in crate::vector) fn box_scalar<T: Element>(value: T) -> u64 {
     }
 }
 
-/// What stands for elements that are not active: 1.0, with which nothing happens, and 4.0 where it is added to a
-/// product, so that the sum is not zero whatever the signs. As integers they are good, too: exactly floats.
+/// What kernels see instead of inactive elements: 1.0, which raises no exception, and 4.0 where it is added
+/// to a product, so that the sum is not zero whatever the signs. As integers they are good, too: exactly
+/// floats.
 const ONES: [u64; 9] = [0, 1, 0x3c00, 0, 0x3f80_0000, 0, 0, 0, 0x3ff0_0000_0000_0000];
 const FOURS: [u64; 9] = [0, 4, 0x4400, 0, 0x4080_0000, 0, 0, 0, 0x4010_0000_0000_0000];
 
@@ -233,7 +234,8 @@ impl<'a> Pending<'a> {
             let body = body_bits(word, 64, vstart, vl);
             let active = if vi.policy.masked { body & u64::read(&v.regs[word / 8..]) } else { body };
             let count = (vl - word).min(64);
-            // Comparisons of numbers raise nothing, active or not; if there are NaNs, it is only asked of the active.
+            // Comparisons of numbers raise nothing, active or not; if there are NaNs, it is only asked of the
+            // active.
             let part = Operands { out, ..vi.kernel.part(word) };
             let bits = if vi.kernel.run_part(&mut v.regs, &part, count, Inexact::Taken) as usize >= count {
                 u64::read(&v.regs[out..])

@@ -1,5 +1,5 @@
-//! What the host has, as a value. Who holds an [`Avx`] may use AVX2 and FMA: it is made by detection only, and in
-//! functions that are compiled for these features.
+//! What the host has, as a value. Who holds an [`Avx`] may use AVX2 and FMA: it is made by detection only,
+//! and in functions that are compiled for these features.
 
 /// A host that kernels are compiled for.
 pub trait Host: Copy {

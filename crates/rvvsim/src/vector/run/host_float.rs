@@ -14,8 +14,9 @@ pub(in crate::vector) trait Numbers: Copy {
     const MIN_NORMAL: Self::One;
     /// The greatest number.
     const MAX: Self::One;
-    /// A number so great that the product of two of this precision, if it is as great, is a multiple of the least
-    /// subnormal number: the error of a rounded product, quotient or root is then a number, and zero only if it is.
+    /// A number so great that the product of two of this precision, if it is as great, is a multiple of the
+    /// least subnormal number: the error of a rounded product, quotient or root is then a number, and zero
+    /// only if it is.
     const SPACIOUS: Self::One;
 
     /// So for none of as many numbers as these.

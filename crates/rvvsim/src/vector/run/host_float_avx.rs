@@ -1,8 +1,9 @@
-//! Numbers in the host's vector registers. Left to itself the compiler makes of the same operations, written for one
-//! number and repeated, several times as many instructions.
+//! Numbers in the host's vector registers. Left to itself the compiler makes of the same operations, written
+//! for one number and repeated, several times as many instructions.
 //!
-//! `unsafe` is the use of AVX and FMA. A value of these types is made from an [`Avx`], the proof that the host has
-//! them, or from another value. The plain twin is the same operation on one number, and `kernel_tests` compares them.
+//! `unsafe` is the use of AVX and FMA. A value of these types is made from an [`Avx`], the proof that the
+//! host has them, or from another value. The plain twin is the same operation on one number, and
+//! `kernel_tests` compares them.
 
 use crate::vector::run::float_kernels::{Number, Operation};
 use crate::vector::run::host::Avx;
@@ -133,8 +134,8 @@ pub(in crate::vector) fn block<O: Operation, V: Vector, T: Number, const N: usiz
 ) -> Option<[T; N]> {
     let count = size_of::<[T; N]>() / size_of::<V>();
     assert!(count * size_of::<V>() == size_of::<[T; N]>() && count > 0);
-    // SAFETY: there are as many `V`s in a block, bits of any kind are numbers, and the other way round. The host has
-    // what values of `V` need.
+    // SAFETY: there are as many `V`s in a block, bits of any kind are numbers, and the other way round. The
+    // host has what values of `V` need.
     let read = |from: &[T; N], i: usize| unsafe { from.as_ptr().cast::<V>().add(i).read_unaligned() };
     let mut out = *a;
     let mut fine = None;

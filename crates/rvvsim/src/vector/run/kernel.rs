@@ -1,14 +1,15 @@
-//! The room for kernels: what an instruction computes, many elements at a time, compiled once for any host and once
-//! for hosts with AVX2 and FMA.
+//! The room for kernels: what an instruction computes, many elements at a time, compiled once for any host
+//! and once for hosts with AVX2 and FMA.
 //!
-//! A kernel knows an operation and the widths of its elements, and nothing else: which elements are active, what
-//! becomes of the others, whether an operand is a scalar, is the business of [`body`](crate::vector::run::elements), which is compiled
-//! once for all of them. Operands and results are places in the register file; a scalar, and elements that must not
-//! be touched, are put in a few places after the last register.
+//! A kernel knows an operation and the widths of its elements, and nothing else: which elements are active,
+//! what becomes of the others, whether an operand is a scalar, is the business of
+//! [`body`](crate::vector::run::elements), which is compiled once for all of them. Operands and results are
+//! places in the register file; a scalar, and elements that must not be touched, are put in a few places
+//! after the last register.
 //!
-//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its twin is
-//! the same function compiled without. And kernels get at the register file by pointers: [`BoundKernel`] looks once, before
-//! a kernel is called, whether all that it may touch is there.
+//! `unsafe` is the call of a function that was compiled for AVX2, after the host was found to have it; its
+//! twin is the same function compiled without. And kernels get at the register file by pointers:
+//! [`BoundKernel`] looks once, before a kernel is called, whether all that it may touch is there.
 
 use crate::fp::{Flags, RoundingMode};
 use crate::vector::run::element::Element;
@@ -21,8 +22,8 @@ use crate::vector::run::input::{Input, Meaning};
 
 /// Places after the last register. A block may be read past the end of a group: these bytes are for that.
 const OVERREAD: usize = 512;
-/// Scalar operands, each as often as a block has elements. There are several, so that one that stays the same from
-/// one time to the next, as in a loop, need not be put there again.
+/// Scalar operands, each as often as a block has elements. There are several, so that one that stays the same
+/// from one time to the next, as in a loop, need not be put there again.
 pub const SCALAR: usize = OVERREAD;
 /// How many of them there are.
 const SCALARS: usize = 32;
@@ -37,7 +38,8 @@ pub const PART_OUT: usize = PART_D + 128;
 /// All bytes after the last register.
 pub const SLACK: usize = PART_OUT + 512 + OVERREAD;
 
-/// Where the operands and results of a kernel are: offsets into [`VectorState::regs`](crate::vector::VectorState::regs).
+/// Where the operands and results of a kernel are: offsets into
+/// [`VectorState::regs`](crate::vector::VectorState::regs).
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
     /// Where the results go.
@@ -68,16 +70,17 @@ impl Operands {
     }
 }
 
-/// A compiled kernel: computes so many elements, in whole blocks of 16 bytes of results. The last argument is the word of
-/// its [`Input`]. What it answers depends on the kernel: nothing, whether an element was saturated, the bits of a mask,
-/// or how many elements it could do.
+/// A compiled kernel: computes so many elements, in whole blocks of 16 bytes of results. The last argument is
+/// the word of its [`Input`]. What it answers depends on the kernel: nothing, whether an element was
+/// saturated, the bits of a mask, or how many elements it could do.
 ///
 /// # Safety
-/// The host must have what the kernel was compiled for: see [`KernelFns::pick`]. The pointer must be to a register file
-/// that reaches as far as [`reach`] says.
+/// The host must have what the kernel was compiled for: see [`KernelFns::pick`]. The pointer must be to a
+/// register file that reaches as far as [`reach`] says.
 pub type KernelFn = unsafe fn(*mut u8, &Operands, usize, u64) -> u64;
 
-/// One element, exactly: the operands, the rounding mode, the flags. For what a floating-point kernel cannot do.
+/// One element, exactly: the operands, the rounding mode, the flags. For what a floating-point kernel cannot
+/// do.
 pub type Slow = fn(u64, u64, u64, RoundingMode, &mut Flags) -> u64;
 
 /// A kernel.
@@ -340,8 +343,8 @@ impl BoundKernel {
     pub fn run(&self, regs: &mut [u8]) {
         debug_assert!(matches!(self.input, Meaning::FirstElement | Meaning::TableSize));
         assert!(self.file <= regs.len());
-        // SAFETY: KernelFns::pick asked the host, and the register file reaches as far as it should. A table has as many
-        // elements as there are at most.
+        // SAFETY: KernelFns::pick asked the host, and the register file reaches as far as it should. A table
+        // has as many elements as there are at most.
         unsafe { (self.kernel)(regs.as_mut_ptr(), &self.operands, self.count, self.word) };
     }
 

@@ -75,7 +75,7 @@ fn kernels(spec: &KernelSpec) -> [BoundKernel; 2] {
     [best.with(spec.kernels.plain()), best]
 }
 
-/// A register file of which only the places that kernels are told of are used.
+/// A register file of which only the kernel's operands are used.
 fn registers() -> Vec<u8> {
     vec![0; 4 * 512 + SLACK]
 }

@@ -1,5 +1,5 @@
-//! KernelFns for the usual forms of operations: `a` is always of `vs2`, `b` of `vs1` or the scalar, `d` the third
-//! operand.
+//! KernelFns for the usual forms of operations: `a` is always of `vs2`, `b` of `vs1` or the scalar, `d` the
+//! third operand.
 
 use crate::vector::run::element::{Element, Op1, Op2, Op3};
 use crate::vector::run::elements::{low_bits, select};
@@ -24,8 +24,8 @@ pub(in crate::vector) struct Pass<'a, K: Kernel> {
 
 impl<'a, K: Kernel> Pass<'a, K> {
     /// # Safety
-    /// That of a [`KernelFn`](crate::vector::run::kernel::KernelFn) of `K`, for the elements that the methods read and
-    /// write. With debug assertions each of them is compared with what `K` says of itself, and
+    /// That of a [`KernelFn`](crate::vector::run::kernel::KernelFn) of `K`, for the elements that the methods
+    /// read and write. With debug assertions each of them is compared with what `K` says of itself, and
     /// [`BoundKernel`](crate::vector::run::kernel::BoundKernel) has compared that with the register file.
     #[inline(always)]
     #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "for the assertions"))]
@@ -189,7 +189,8 @@ kernel! {
 }
 
 kernel! {
-    /// `out[i] = op(a[i], b[i])`, rounded and saturated: see [`fixed_point`](crate::vector::chapters::fixed_point).
+    /// `out[i] = op(a[i], b[i])`, rounded and saturated: see
+    /// [`fixed_point`](crate::vector::chapters::fixed_point).
     Saturating<O: Op3<A, D, Vxrm, (D, D)>, A, D> [A, D, Vxrm] -> D, uses OUT_A_B, |pass, first, N| {
         let (a, b) = (pass.a::<A, N>(first), pass.b::<D, N>(first));
         let vxrm = pass.input;

@@ -1,9 +1,9 @@
 //! How vector instructions run: the register file, the elements of a group, and kernels that compute them.
 //!
-//! * [`elements`]: prestart, active, inactive, body and tail, once for all instructions; [`float_elements`]: the same
-//!   where results raise flags;
-//! * [`kernel`]: a kernel and its operands; [`input`]: what it gets besides them; [`host`]: what it is compiled for;
-//!   [`maps`] and [`float_kernels`] have the kernels;
+//! * [`elements`]: prestart, active, inactive, body and tail, once for all instructions; [`float_elements`]:
+//!   the same where results raise flags;
+//! * [`kernel`]: a kernel and its operands; [`input`]: what it gets besides them; [`host`]: what it is
+//!   compiled for; [`maps`] and [`float_kernels`] have the kernels;
 //! * [`chosen`]: copies of the elements that a mask chooses;
 //! * [`fast_path`]: shortcuts for `vl` = VLMAX and `vstart` = 0;
 //! * [`host_float`], [`host_float_avx`]: floating point on the host's FPU.

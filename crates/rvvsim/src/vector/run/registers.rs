@@ -10,8 +10,8 @@ use std::ops::{Deref, DerefMut};
 #[expect(dead_code, reason = "seen as part of a slice only")]
 struct Line([u8; 64]);
 
-/// The 32 registers, one after the other, and after them some places that instructions use on the way. A slice of
-/// bytes, which begins with a cache line.
+/// The 32 registers, one after the other, and after them some places that instructions use on the way. A
+/// slice of bytes, which begins with a cache line.
 #[derive(Clone)]
 pub struct Registers {
     lines: Box<[Line]>,

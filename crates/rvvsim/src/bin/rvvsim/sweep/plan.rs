@@ -3,7 +3,7 @@
 use rvvsim::Config;
 use rvvsim::config::{Agnostic, VlChoice};
 
-/// The vector lengths of a sweep that is not told any.
+/// The vector lengths of a sweep by default.
 pub const USUAL_VLENS: [u32; 6] = [128, 256, 512, 1024, 2048, 4096];
 
 const TAILS: [Agnostic; 4] =

@@ -1,4 +1,5 @@
-//! Vector bit manipulation and cryptography (manual, Zvbb, Zvbc and chapter "Vector Cryptography Extensions").
+//! Vector bit manipulation and cryptography (manual, Zvbb, Zvbc and chapter "Vector Cryptography
+//! Extensions").
 
 pub(in crate::vector) mod aes;
 pub(in crate::vector) mod bitmanip;
@@ -20,8 +21,8 @@ struct Operands<T, const EGS: usize> {
     vs1: [T; EGS],
 }
 
-/// Runs an instruction on element groups, each from `vstart` to `vl`. `vs2` is the first element group for all of
-/// them if it is a scalar one.
+/// Runs an instruction on element groups, each from `vstart` to `vl`. `vs2` is the first element group for
+/// all of them if it is a scalar one.
 #[inline(always)]
 fn run_groups<T: Element, const EGS: usize>(
     hart: &mut Hart,

@@ -1,4 +1,4 @@
-//! Zvknha and Zvknhb: SHA-256 and SHA-512 (FIPS 180-4). SEW tells which.
+//! Zvknha and Zvknhb: SHA-256 and SHA-512 (FIPS 180-4). SEW decides which.
 
 use super::{Row, VInst, rows, run_groups};
 use crate::Hart;

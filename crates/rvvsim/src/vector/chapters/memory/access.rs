@@ -29,8 +29,8 @@ pub(super) fn trap_at(hart: &mut Hart, i: usize, trap: Trap) -> Trap {
     trap
 }
 
-/// The policies for a load that has got to element `to`. Under a random policy coins fall in element order, so
-/// that a load that traps and is resumed ends as one that does not trap.
+/// The policies for a load that has got to element `to`. Under a random policy coins fall in element order,
+/// so that a load that traps and is resumed ends as one that does not trap.
 pub(in crate::vector) fn treat_loaded_inactive<T: Element>(
     hart: &mut Hart,
     vi: &VInst,
@@ -74,8 +74,8 @@ pub(super) fn load<T: Element, A: Addresses>(
         treat_loaded_inactive::<T>(hart, vi, vstart, done);
         match result {
             // norm:vector_ff_op: a trap at an element other than 0 only shortens the vector.
-            // "Implementations should not reduce vl but instead should trigger the debug trap as otherwise the event
-            // might be lost" (section "Unit-stride Fault-Only-First Loads").
+            // "Implementations should not reduce vl but instead should trigger the debug trap as otherwise
+            // the event might be lost" (section "Unit-stride Fault-Only-First Loads").
             Err(trap) if fault_only_first && done > 0 && trap.cause != Cause::Breakpoint => {
                 hart.v.vl = done as u64;
                 log_csr(hart, csr::VL, done as u64);
@@ -212,9 +212,9 @@ pub(in crate::vector) struct Stretch {
     pub offset: usize,
 }
 
-/// The elements from `i`, at `address`, that lie on one page and may be accessed together: `Ok(None)` if there
-/// are none such and element `i` must be looked at alone, `Err` with the index of the element that faults. None
-/// of the elements may be active: then the page is not touched, and `offset` is of no meaning.
+/// The elements from `i`, at `address`, that are on one page and may be accessed together: `Ok(None)` if
+/// there are none such and element `i` must be looked at alone, `Err` with the index of the element that
+/// faults. None of the elements may be active: then the page is not touched, and `offset` is of no meaning.
 #[inline(always)]
 fn stretch(
     hart: &mut Hart,
@@ -249,7 +249,7 @@ fn stretch(
     }
 }
 
-/// Loads as many elements from `i` as lie together; how many that were.
+/// Loads as many elements from `i` as are together; returns how many.
 #[inline(always)]
 fn load_run<T: Element>(
     hart: &mut Hart,
@@ -338,7 +338,7 @@ pub(super) fn store_elements<T: Element, A: Addresses>(
     Ok(())
 }
 
-/// Stores as many elements from `i` as lie together; how many that were.
+/// Stores as many elements from `i` as are together; returns how many.
 #[inline(always)]
 fn store_run<T: Element>(
     hart: &mut Hart,

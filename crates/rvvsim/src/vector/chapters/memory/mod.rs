@@ -1,7 +1,7 @@
 //! Vector loads and stores (manual, chapter "Vector Loads and Stores").
 //!
 //! Elements go in order, and a trap at one leaves its index in `vstart`, so that execution can resume there.
-//! Where many elements lie side by side in ordinary memory they are moved as slices, page by page; devices,
+//! Where many elements are side by side in ordinary memory they are moved as slices, page by page; devices,
 //! logged accesses and elements across a page boundary go one by one.
 
 //!
@@ -61,7 +61,8 @@ fn vsxei<T: Element, I: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
     store::<T, _>(hart, vi, indexed::<I>(hart, vi))
 }
 
-/// The elements of a whole-register access. norm:vector_ls_seg_wholereg_evl: reserved if `vstart` is not below.
+/// The elements of a whole-register access. norm:vector_ls_seg_wholereg_evl: reserved if `vstart` is not
+/// below.
 fn whole_register_evl<T: Element>(hart: &Hart, vi: &VInst) -> Exec<usize> {
     let evl = (usize::from(vi.inst.nf) + 1) * hart.v.vlenb / T::SIZE;
     if hart.v.vstart >= evl as u64 {
@@ -148,11 +149,14 @@ pub(in crate::vector) fn load_row(op: VectorLoad, sew: Sew) -> Row {
         vle8ff.v => Row::own(vleff::<u8>);
         // vlseg2e8ff.v, vlseg3e8ff.v, vlseg4e8ff.v, vlseg5e8ff.v, vlseg6e8ff.v, vlseg7e8ff.v, vlseg8e8ff.v
         vle16ff.v => Row::own(vleff::<u16>);
-        // vlseg2e16ff.v, vlseg3e16ff.v, vlseg4e16ff.v, vlseg5e16ff.v, vlseg6e16ff.v, vlseg7e16ff.v, vlseg8e16ff.v
+        // vlseg2e16ff.v, vlseg3e16ff.v, vlseg4e16ff.v, vlseg5e16ff.v, vlseg6e16ff.v, vlseg7e16ff.v,
+        // vlseg8e16ff.v
         vle32ff.v => Row::own(vleff::<u32>);
-        // vlseg2e32ff.v, vlseg3e32ff.v, vlseg4e32ff.v, vlseg5e32ff.v, vlseg6e32ff.v, vlseg7e32ff.v, vlseg8e32ff.v
+        // vlseg2e32ff.v, vlseg3e32ff.v, vlseg4e32ff.v, vlseg5e32ff.v, vlseg6e32ff.v, vlseg7e32ff.v,
+        // vlseg8e32ff.v
         vle64ff.v => Row::own(vleff::<u64>);
-        // vlseg2e64ff.v, vlseg3e64ff.v, vlseg4e64ff.v, vlseg5e64ff.v, vlseg6e64ff.v, vlseg7e64ff.v, vlseg8e64ff.v
+        // vlseg2e64ff.v, vlseg3e64ff.v, vlseg4e64ff.v, vlseg5e64ff.v, vlseg6e64ff.v, vlseg7e64ff.v,
+        // vlseg8e64ff.v
         vlse8.v => Row::own(vlse::<u8>);
         // vlsseg2e8.v, vlsseg3e8.v, vlsseg4e8.v, vlsseg5e8.v, vlsseg6e8.v, vlsseg7e8.v, vlsseg8e8.v
         vlse16.v => Row::own(vlse::<u16>);
@@ -162,17 +166,25 @@ pub(in crate::vector) fn load_row(op: VectorLoad, sew: Sew) -> Row {
         vlse64.v => Row::own(vlse::<u64>);
         // vlsseg2e64.v, vlsseg3e64.v, vlsseg4e64.v, vlsseg5e64.v, vlsseg6e64.v, vlsseg7e64.v, vlsseg8e64.v
         vluxei8.v, vloxei8.v => by_index!(sew, vlxei, u8);
-        // vluxseg2ei8.v, vluxseg3ei8.v, vluxseg4ei8.v, vluxseg5ei8.v, vluxseg6ei8.v, vluxseg7ei8.v, vluxseg8ei8.v
-        // vloxseg2ei8.v, vloxseg3ei8.v, vloxseg4ei8.v, vloxseg5ei8.v, vloxseg6ei8.v, vloxseg7ei8.v, vloxseg8ei8.v
+        // vluxseg2ei8.v, vluxseg3ei8.v, vluxseg4ei8.v, vluxseg5ei8.v, vluxseg6ei8.v, vluxseg7ei8.v,
+        // vluxseg8ei8.v
+        // vloxseg2ei8.v, vloxseg3ei8.v, vloxseg4ei8.v, vloxseg5ei8.v, vloxseg6ei8.v, vloxseg7ei8.v,
+        // vloxseg8ei8.v
         vluxei16.v, vloxei16.v => by_index!(sew, vlxei, u16);
-        // vluxseg2ei16.v, vluxseg3ei16.v, vluxseg4ei16.v, vluxseg5ei16.v, vluxseg6ei16.v, vluxseg7ei16.v, vluxseg8ei16.v
-        // vloxseg2ei16.v, vloxseg3ei16.v, vloxseg4ei16.v, vloxseg5ei16.v, vloxseg6ei16.v, vloxseg7ei16.v, vloxseg8ei16.v
+        // vluxseg2ei16.v, vluxseg3ei16.v, vluxseg4ei16.v, vluxseg5ei16.v, vluxseg6ei16.v, vluxseg7ei16.v,
+        // vluxseg8ei16.v
+        // vloxseg2ei16.v, vloxseg3ei16.v, vloxseg4ei16.v, vloxseg5ei16.v, vloxseg6ei16.v, vloxseg7ei16.v,
+        // vloxseg8ei16.v
         vluxei32.v, vloxei32.v => by_index!(sew, vlxei, u32);
-        // vluxseg2ei32.v, vluxseg3ei32.v, vluxseg4ei32.v, vluxseg5ei32.v, vluxseg6ei32.v, vluxseg7ei32.v, vluxseg8ei32.v
-        // vloxseg2ei32.v, vloxseg3ei32.v, vloxseg4ei32.v, vloxseg5ei32.v, vloxseg6ei32.v, vloxseg7ei32.v, vloxseg8ei32.v
+        // vluxseg2ei32.v, vluxseg3ei32.v, vluxseg4ei32.v, vluxseg5ei32.v, vluxseg6ei32.v, vluxseg7ei32.v,
+        // vluxseg8ei32.v
+        // vloxseg2ei32.v, vloxseg3ei32.v, vloxseg4ei32.v, vloxseg5ei32.v, vloxseg6ei32.v, vloxseg7ei32.v,
+        // vloxseg8ei32.v
         vluxei64.v, vloxei64.v => by_index!(sew, vlxei, u64);
-        // vluxseg2ei64.v, vluxseg3ei64.v, vluxseg4ei64.v, vluxseg5ei64.v, vluxseg6ei64.v, vluxseg7ei64.v, vluxseg8ei64.v
-        // vloxseg2ei64.v, vloxseg3ei64.v, vloxseg4ei64.v, vloxseg5ei64.v, vloxseg6ei64.v, vloxseg7ei64.v, vloxseg8ei64.v
+        // vluxseg2ei64.v, vluxseg3ei64.v, vluxseg4ei64.v, vluxseg5ei64.v, vluxseg6ei64.v, vluxseg7ei64.v,
+        // vluxseg8ei64.v
+        // vloxseg2ei64.v, vloxseg3ei64.v, vloxseg4ei64.v, vloxseg5ei64.v, vloxseg6ei64.v, vloxseg7ei64.v,
+        // vloxseg8ei64.v
         vlm.v => Row::own(vlm);
         vl1re8.v, vl2re8.v, vl4re8.v, vl8re8.v => Row::own(vlr::<u8>);
         vl1re16.v, vl2re16.v, vl4re16.v, vl8re16.v => Row::own(vlr::<u16>);
@@ -201,17 +213,25 @@ pub(in crate::vector) fn store_row(op: VectorStore, sew: Sew) -> Row {
         vsse64.v => Row::own(vsse::<u64>);
         // vssseg2e64.v, vssseg3e64.v, vssseg4e64.v, vssseg5e64.v, vssseg6e64.v, vssseg7e64.v, vssseg8e64.v
         vsuxei8.v, vsoxei8.v => by_index!(sew, vsxei, u8);
-        // vsuxseg2ei8.v, vsuxseg3ei8.v, vsuxseg4ei8.v, vsuxseg5ei8.v, vsuxseg6ei8.v, vsuxseg7ei8.v, vsuxseg8ei8.v
-        // vsoxseg2ei8.v, vsoxseg3ei8.v, vsoxseg4ei8.v, vsoxseg5ei8.v, vsoxseg6ei8.v, vsoxseg7ei8.v, vsoxseg8ei8.v
+        // vsuxseg2ei8.v, vsuxseg3ei8.v, vsuxseg4ei8.v, vsuxseg5ei8.v, vsuxseg6ei8.v, vsuxseg7ei8.v,
+        // vsuxseg8ei8.v
+        // vsoxseg2ei8.v, vsoxseg3ei8.v, vsoxseg4ei8.v, vsoxseg5ei8.v, vsoxseg6ei8.v, vsoxseg7ei8.v,
+        // vsoxseg8ei8.v
         vsuxei16.v, vsoxei16.v => by_index!(sew, vsxei, u16);
-        // vsuxseg2ei16.v, vsuxseg3ei16.v, vsuxseg4ei16.v, vsuxseg5ei16.v, vsuxseg6ei16.v, vsuxseg7ei16.v, vsuxseg8ei16.v
-        // vsoxseg2ei16.v, vsoxseg3ei16.v, vsoxseg4ei16.v, vsoxseg5ei16.v, vsoxseg6ei16.v, vsoxseg7ei16.v, vsoxseg8ei16.v
+        // vsuxseg2ei16.v, vsuxseg3ei16.v, vsuxseg4ei16.v, vsuxseg5ei16.v, vsuxseg6ei16.v, vsuxseg7ei16.v,
+        // vsuxseg8ei16.v
+        // vsoxseg2ei16.v, vsoxseg3ei16.v, vsoxseg4ei16.v, vsoxseg5ei16.v, vsoxseg6ei16.v, vsoxseg7ei16.v,
+        // vsoxseg8ei16.v
         vsuxei32.v, vsoxei32.v => by_index!(sew, vsxei, u32);
-        // vsuxseg2ei32.v, vsuxseg3ei32.v, vsuxseg4ei32.v, vsuxseg5ei32.v, vsuxseg6ei32.v, vsuxseg7ei32.v, vsuxseg8ei32.v
-        // vsoxseg2ei32.v, vsoxseg3ei32.v, vsoxseg4ei32.v, vsoxseg5ei32.v, vsoxseg6ei32.v, vsoxseg7ei32.v, vsoxseg8ei32.v
+        // vsuxseg2ei32.v, vsuxseg3ei32.v, vsuxseg4ei32.v, vsuxseg5ei32.v, vsuxseg6ei32.v, vsuxseg7ei32.v,
+        // vsuxseg8ei32.v
+        // vsoxseg2ei32.v, vsoxseg3ei32.v, vsoxseg4ei32.v, vsoxseg5ei32.v, vsoxseg6ei32.v, vsoxseg7ei32.v,
+        // vsoxseg8ei32.v
         vsuxei64.v, vsoxei64.v => by_index!(sew, vsxei, u64);
-        // vsuxseg2ei64.v, vsuxseg3ei64.v, vsuxseg4ei64.v, vsuxseg5ei64.v, vsuxseg6ei64.v, vsuxseg7ei64.v, vsuxseg8ei64.v
-        // vsoxseg2ei64.v, vsoxseg3ei64.v, vsoxseg4ei64.v, vsoxseg5ei64.v, vsoxseg6ei64.v, vsoxseg7ei64.v, vsoxseg8ei64.v
+        // vsuxseg2ei64.v, vsuxseg3ei64.v, vsuxseg4ei64.v, vsuxseg5ei64.v, vsuxseg6ei64.v, vsuxseg7ei64.v,
+        // vsuxseg8ei64.v
+        // vsoxseg2ei64.v, vsoxseg3ei64.v, vsoxseg4ei64.v, vsoxseg5ei64.v, vsoxseg6ei64.v, vsoxseg7ei64.v,
+        // vsoxseg8ei64.v
         vsm.v => Row::own(vsm);
         vs1r.v, vs2r.v, vs4r.v, vs8r.v => Row::own(vsr);
     }

@@ -1,4 +1,5 @@
-//! Unit-stride accesses whose elements are all on one page of ordinary memory: copies, all of them or those of a mask.
+//! Unit-stride accesses whose elements are all on one page of ordinary memory: copies, of all elements or of
+//! those that a mask chooses.
 
 use crate::Hart;
 use crate::mem::{Access, PAGE};
@@ -9,8 +10,8 @@ use crate::vector::run::element::Element;
 use crate::vector::run::elements::vl;
 use rvv_isa::{Addressing, Memory, Shape};
 
-/// Where in memory the elements of a unit-stride access are that is no more than a copy, all on one page that is
-/// remembered; and how many bytes. Only for instructions that are not masked, and of one field.
+/// Where in memory the elements of a unit-stride access are that is no more than a copy, all on one page that
+/// is remembered; and how many bytes. Only for instructions that are not masked, and of one field.
 #[inline(always)]
 pub(in crate::vector) fn one_piece(hart: &Hart, vi: &VInst, access: Access) -> Option<(usize, usize)> {
     let va = hart.x[vi.inst.rs1];
@@ -41,7 +42,7 @@ pub(in crate::vector) fn load_piece(
     bytes: usize,
     copy: impl Fn(&mut [u8], &[u8]),
 ) {
-    vi.tell(&mut hart.v);
+    vi.note_writes(&mut hart.v);
     let to = &mut hart.v.regs[vi.groups.vd as usize..][..bytes];
     copy(to, hart.ram.piece(offset, bytes));
     hart.vs_dirty = true;
@@ -61,15 +62,15 @@ pub(in crate::vector) fn store_piece(
     hart.vs_dirty = true;
 }
 
-/// Of the plain unit-stride loads and stores, which may be copies: which way, and the bytes of an element as a power of
-/// two.
+/// Of the plain unit-stride loads and stores, which may be copies: which way, and the bytes of an element as
+/// a power of two.
 pub(in crate::vector) fn copies(shape: &Shape) -> Option<(Access, u8)> {
     let Memory { addressing: Addressing::UnitStride, eew, store } = shape.memory? else { return None };
     Some((if store { Access::Store } else { Access::Load }, eew.encoding() as u8))
 }
 
-/// A masked load whose elements are all on one page that is remembered, and that leaves the others alone; false if it
-/// is not.
+/// A masked load whose elements are all on one page that is remembered, and that leaves the others alone;
+/// false if it is not.
 #[inline(always)]
 pub(super) fn load_chosen<T: Element>(hart: &mut Hart, vi: &VInst) -> bool {
     let leaves = vi.policy.inactive == Policy::Undisturbed && vi.policy.tail == Policy::Undisturbed;

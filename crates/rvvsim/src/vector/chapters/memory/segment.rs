@@ -1,4 +1,4 @@
-//! Segments that lie in memory without gaps, to and from one register group for each field.
+//! Segments that are in memory without gaps, to and from one register group for each field.
 
 use crate::vector::VInst;
 use crate::vector::run::element::Element;

@@ -96,7 +96,8 @@ relations! {
     GreaterOrEqual(a, b, zeroes) = (a >= b) | zeroes;
 }
 
-/// Compares up to 64 elements; eight bytes of `out` are the bits of the result. The answer is how many could be done.
+/// Compares up to 64 elements; eight bytes of `out` are the bits of the result. The answer is how many could
+/// be done.
 pub(in crate::vector) struct Compare<O, T>(PhantomData<(O, T)>);
 
 impl<O: Relation, T: Ordered> Kernel for Compare<O, T> {

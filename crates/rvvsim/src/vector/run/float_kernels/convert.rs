@@ -186,7 +186,8 @@ macro_rules! integers {
                 let x = <$f>::from_bits(a);
                 // Rounding is an instruction on a better host, and else a call.
                 let r = if H::BETTER { M::round(x) } else { 0.0 };
-                // These are powers of two and beyond, where all numbers are integers; a NaN is not between them.
+                // These are powers of two and beyond, where all numbers are integers; a NaN is not between
+                // them.
                 let fine = H::BETTER & ($low..$high).contains(&x);
                 (r as $s as $u, fine & (!exact || r == x))
             }

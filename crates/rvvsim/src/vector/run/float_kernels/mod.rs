@@ -1,12 +1,13 @@
 //! Floating-point kernels on the host's FPU, many elements at a time.
 //!
-//! A block is computed to nearest even, and its results are taken if for every element of it two things can be seen
-//! from operands and result: that no exception but inexact can have been raised, and, unless NX is set already, that
-//! the result is exact. Else the block is left to [`KernelSpec::slow`](crate::vector::run::kernel::KernelSpec::slow). So the kernels never raise
-//! a flag: the first inexact result of a program is computed by the slow function, which sets NX.
+//! A block is computed to nearest even, and its results are taken if for every element of it two things can
+//! be seen from operands and result: that no exception but inexact can have been raised, and, unless NX is
+//! set already, that the result is exact. Else the block is left to
+//! [`KernelSpec::slow`](crate::vector::run::kernel::KernelSpec::slow). So the kernels never raise a flag: the
+//! first inexact result of a program is computed by the slow function, which sets NX.
 //!
-//! Why each test is enough is said where it is made; `fine` is about exceptions, `exact` about inexactness. Tests may
-//! refuse too much, never too little. `kernel_tests` compares every kernel with its slow twin.
+//! Why each test is enough is said where it is made; `fine` is about exceptions, `exact` about inexactness.
+//! Tests may refuse too much, never too little. `kernel_tests` compares every kernel with its slow twin.
 
 mod compare;
 mod convert;
@@ -102,8 +103,8 @@ pub(in crate::vector) trait Arith<T: Element> {
     /// Whether the signs of operands may have to be flipped first.
     const SIGNS: bool = false;
 
-    /// The result, and whether it may be taken; `exact`: only if it is exact. A host that is no better has no fused
-    /// multiply-add, and what would need one is refused.
+    /// The result, and whether it may be taken; `exact`: only if it is exact. A host that is no better has no
+    /// fused multiply-add, and what would need one is refused.
     fn lane<H: Host>(a: T, b: T, d: T, exact: bool) -> (T, bool);
 
     /// The results of a block, if all of them may be taken.

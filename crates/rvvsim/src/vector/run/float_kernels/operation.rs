@@ -1,4 +1,5 @@
-//! Arithmetic: what is computed, when no exception but inexact can have been raised, and when the result is exact.
+//! Arithmetic: what is computed, when no exception but inexact can have been raised, and when the result is
+//! exact.
 
 use super::{Arith, Number};
 use crate::vector::run::host::Host;
@@ -124,14 +125,14 @@ operations! {
         signs: false,
         fine: safe(r) | (is_zero(r) & is_zero(b)),
         exact: is_zero(r) | (spacious(b) & exact_product::<V, H>(r, a, b));
-    /// A square root: of a positive number, far from overflow and underflow; of zero, that zero. Others are NaNs or
-    /// infinite.
+    /// A square root: of a positive number, far from overflow and underflow; of zero, that zero. Others are
+    /// NaNs or infinite.
     Root(a, _b, _d; r = a.sqrt())
         signs: false,
         fine: safe(r) | is_zero(a),
         exact: is_zero(a) | (spacious(a) & exact_product::<V, H>(r, r, a));
-    /// A product and a sum. With a factor of zero the result is the addend, if it is finite, and exact. Else it is
-    /// exact if the product is and the sum is.
+    /// A product and a sum. With a factor of zero the result is the addend, if it is finite, and exact. Else
+    /// it is exact if the product is and the sum is.
     Fused(a, b, d; r = if H::BETTER { a.fused(b, d) } else { a.splat(V::NOTHING) })
         signs: true,
         fine: if H::BETTER { safe(r) | ((is_zero(a) | is_zero(b)) & finite(r)) } else { r.none() },
@@ -154,8 +155,9 @@ pub(super) fn half_is_finite(bits: u16) -> bool {
     bits & 0x7fff < 0x7c00
 }
 
-/// A finite single as the nearest half, if that is a normal number or zero: the half, whether it may be taken, and
-/// whether nothing was cut off. A number below the least normal one is refused, whatever it would round to.
+/// A finite single as the nearest half, if that is a normal number or zero: the half, whether it may be
+/// taken, and whether nothing was cut off. A number below the least normal one is refused, whatever it would
+/// round to.
 #[inline(always)]
 pub(super) fn to_half(x: f32) -> (u16, bool, bool) {
     let sign = (x.to_bits() >> 16) as u16 & 0x8000;
@@ -178,9 +180,9 @@ fn double_to_half(x: f64) -> (u16, bool, bool) {
     (magnitude | sign, normal | (bits == 0), bits & ((1 << 42) - 1) == 0)
 }
 
-/// Halves are computed in single precision and rounded again, which is rounding once: 24 bits are twice 11 and two
-/// more (Figueroa, "When is double rounding innocuous?", 1995). That is so where the half is normal, and others are
-/// refused.
+/// Halves are computed in single precision and rounded again, which is rounding once: 24 bits are twice 11
+/// and two more (Figueroa, "When is double rounding innocuous?", 1995). That is so where the half is normal,
+/// and others are refused.
 macro_rules! half {
     ($($name:ident($a:ident, $b:ident; $r:ident = $value:expr) exact: $exact:expr;)*) => {$(
         impl Arith<u16> for $name {
@@ -203,7 +205,8 @@ half! {
     Sum(x, y; r = x + y) exact: (r - x == y) & (r - y == x);
     // 22 bits: exact.
     Product(x, y; r = x * y) exact: true;
-    // A quotient or root of 11 bits gives a product of 22, which is exact. Division by zero is infinite, or a NaN.
+    // A quotient or root of 11 bits gives a product of 22, which is exact. Division by zero is infinite, or a
+    // NaN.
     Quotient(x, y; r = x / y) exact: r * y == x;
     Reversed(x, y; r = y / x) exact: r * x == y;
     Root(x, _y; r = x.sqrt()) exact: r * r == x;
@@ -212,8 +215,8 @@ half! {
 impl Arith<u16> for Fused {
     const SIGNS: bool = true;
 
-    /// The product of halves is exact in single precision. The sum is taken in double precision and refused if it is
-    /// not exact there: it is rounded once, then.
+    /// The product of halves is exact in single precision. The sum is taken in double precision and refused
+    /// if it is not exact there: it is rounded once, then.
     #[inline(always)]
     fn lane<H: Host>(a: u16, b: u16, d: u16, exact: bool) -> (u16, bool) {
         let fine = half_is_finite(a) & half_is_finite(b) & half_is_finite(d);
