@@ -75,7 +75,7 @@ pub fn run_guest(file: &Path, vlen: u32) -> Result<i32, String> {
     let mut machine = Machine::user(config, &image, ProcessOptions::default()).map_err(|e| e.to_string())?;
     let outcome = machine.run(None);
     if std::env::var_os(COUNT).is_some() {
-        errln!("retired : {}", machine.hart.instret);
+        errln!("retired : {}", machine.hart().instructions_retired());
     }
     // The process ends, and the kernel takes back all of it at once.
     std::mem::forget(machine);

@@ -310,7 +310,7 @@ impl Family {
         let start = cpu_time();
         let outcome = machine.run(None);
         let time = cpu_time().saturating_sub(start);
-        assert_eq!(outcome, Outcome::Exited(0), "{} at {:#x}", self.name, machine.hart.pc - CODE);
+        assert_eq!(outcome, Outcome::Exited(0), "{} at {:#x}", self.name, machine.hart().pc() - CODE);
         time
     }
 }

@@ -15,9 +15,9 @@ pub fn signature(program: &Program) -> Result<Vec<u64>, String> {
     let mut machine = Machine::bare(config, &image).map_err(|e| e.to_string())?;
     let outcome = machine.run(None);
     if outcome != Outcome::Exited(0) {
-        return Err(format!("{outcome:?} at {:#x}", machine.hart.pc));
+        return Err(format!("{outcome:?} at {:#x}", machine.hart().pc()));
     }
     let start = (program.signature - RAM) as usize;
-    let bytes = &machine.hart.ram.bytes()[start..start + 8 * program.words];
+    let bytes = &machine.hart().memory()[start..start + 8 * program.words];
     Ok(bytes.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().expect("eight bytes"))).collect())
 }

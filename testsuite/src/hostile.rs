@@ -8,7 +8,6 @@ use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{DisasmOptions, Isa, Op, decode, encode};
 use rvvsim::elf::Image;
-use rvvsim::hart::Environment;
 use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
 use rvvsim::{Config, Machine};
 use std::sync::LazyLock;
@@ -64,9 +63,7 @@ pub fn load(bytes: &[u8]) -> Reached {
 
 /// What a bare machine prints goes nowhere.
 pub(crate) fn silence(machine: &mut Machine) {
-    if let Environment::Bare(platform) = &mut machine.hart.env {
-        platform.set_console(Box::new(std::io::sink()));
-    }
+    machine.set_console(Box::new(std::io::sink()));
 }
 
 /// Decodes a word, prints it and encodes it again. Returns whether it is an instruction.

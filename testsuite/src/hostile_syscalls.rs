@@ -237,7 +237,7 @@ pub fn syscalls(data: &[u8]) -> usize {
 fn run(scene: &Scene, machine: &mut Machine, data: &[u8]) -> usize {
     let store = |machine: &mut Machine, at: u64, bytes: &[u8]| {
         for (at, byte) in (at..).zip(bytes) {
-            machine.hart.store(at, *byte).expect("it is mapped");
+            machine.hart_mut().store(at, *byte).expect("it is mapped");
         }
     };
     store(machine, DATA, &data[..data.len().min(PAGE as usize)]);
@@ -246,7 +246,7 @@ fn run(scene: &Scene, machine: &mut Machine, data: &[u8]) -> usize {
         let path = path.into_os_string().into_encoded_bytes();
         store(machine, at, &path[..path.len().min(PATH_ROOM as usize - 1)]);
     }
-    let sp = machine.hart.x[2];
+    let sp = machine.hart().x(2);
     let mut last = 0;
     let mut bytes = Bytes(data);
     for made in 0..MOST_CALLS {
@@ -263,20 +263,19 @@ fn run(scene: &Scene, machine: &mut Machine, data: &[u8]) -> usize {
             args[2] %= 1 << 20;
             args[3] %= 1 << 20;
         }
-        let hart = &mut machine.hart;
-        hart.pc = CODE;
-        hart.x[2] = sp;
-        hart.x[17] = number;
+        let (process, hart) = machine.process_and_hart().expect("a process");
+        hart.set_pc(CODE);
+        hart.set_x(2, sp);
+        hart.set_x(17, number);
         for (reg, arg) in (10..).zip(args) {
-            hart.x[reg] = arg;
+            hart.set_x(reg, arg);
         }
-        let process = machine.process.as_mut().expect("a process");
         // No call is to wait.
         process.set_deadline(Some(Instant::now()));
         if !matches!(process.syscall(hart), Verdict::Continue) {
             return made + 1;
         }
-        last = hart.x[10];
+        last = hart.x(10);
     }
     MOST_CALLS
 }

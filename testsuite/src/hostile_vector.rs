@@ -9,12 +9,9 @@ use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Class, Inst, Isa, Lmul, Op, Sew, Vtype, csr};
 use rvvsim::config::Agnostic;
 use rvvsim::elf::Image;
-use rvvsim::engine::{Engine, Stop};
-use rvvsim::hart::Environment;
 use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
-use rvvsim::mem::Ram;
-use rvvsim::privileged::Platform;
 use rvvsim::{Cause, Config, Hart, Machine, vector};
+use rvvsim::{Engine, Stop};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -68,7 +65,7 @@ pub fn cases() -> Vec<Case> {
         for (vtype, vm) in vtypes().into_iter().flat_map(|vtype| [(vtype, true), (vtype, false)]) {
             let legal = |word: u32| {
                 let inst = config.isa.decode(word).filter(|inst| inst.op == op);
-                inst.is_some_and(|inst| vector::translate(&config, &inst, vtype).is_ok())
+                inst.is_some_and(|inst| vector::check(&config, &inst, vtype).is_ok())
             };
             // Of each operand in turn the last register.
             for last in 0..3 {
@@ -124,9 +121,7 @@ impl Lab {
     #[must_use]
     pub fn new(vlen: u32) -> Lab {
         let config = Config { isa: isa(), vlen, mem: MEM, ..Config::default() };
-        let ram = Ram::new(config.mem).expect("memory");
-        let platform = Platform::with_entry(&config, CODE);
-        let mut hart = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
+        let mut hart = Hart::bare(config).expect("memory");
         hart.write_csr(csr::MSTATUS, 1 << 9 | 1 << 13);
         Lab { hart, engine: Engine::default(), completed: BTreeSet::new(), tried: 0 }
     }
@@ -134,12 +129,12 @@ impl Lab {
     /// Runs a case in states that `seed` chooses, with `vstart` 0 and near VLMAX among them.
     pub fn run(&mut self, case: &Case, seed: u64) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let vlmax = u64::from(case.vtype.vlmax(self.hart.config.vlen));
+        let vlmax = u64::from(case.vtype.vlmax(self.hart.config().vlen));
         let any = rng.random_range(0..=vlmax);
         let states = [(vlmax, 0), (vlmax, vlmax.saturating_sub(1)), (any, any / 2), (any, 0)];
         for (vl, vstart) in states {
             self.prepare(&mut rng);
-            let v = &mut self.hart.v;
+            let v = self.hart.vector_mut();
             (v.vtype, v.vl, v.vstart) = (case.vtype, vl, vstart);
             self.step(case);
         }
@@ -149,8 +144,8 @@ impl Lab {
     fn prepare(&mut self, rng: &mut ChaCha8Rng) {
         let h = &mut self.hart;
         let [pattern, mask] = [(); 2].map(|()| *PATTERNS.choose(rng).expect("some"));
-        let vlenb = h.v.vlenb;
-        for (i, chunk) in h.v.regs[..32 * vlenb].chunks_exact_mut(8).enumerate() {
+        let vlenb = h.vector().vlenb;
+        for (i, chunk) in h.vector_mut().registers_mut()[..32 * vlenb].chunks_exact_mut(8).enumerate() {
             let value = if i < vlenb / 8 { mask } else { pattern };
             chunk.copy_from_slice(&value.to_le_bytes());
         }
@@ -159,23 +154,24 @@ impl Lab {
         let base = if rng.random() { DATA } else { *bases.choose(rng).expect("some") };
         let scalar = *[0, 1, 4, u64::MAX, 8192, pattern].choose(rng).expect("some");
         for r in 1..32 {
-            h.x[r] = base;
-            h.f[r] = if r % 2 == 0 { pattern } else { !0 << 32 | pattern >> 32 };
+            h.set_x(r, base);
+            h.set_f(r, if r % 2 == 0 { pattern } else { !0 << 32 | pattern >> 32 });
         }
         // These are strides and scalars.
         for r in [30, 22, 20] {
-            h.x[r] = scalar;
+            h.set_x(r, scalar);
         }
-        (h.frm, h.v.vxrm) = (rng.random_range(0..5), rng.random_range(0..4));
+        h.set_frm(rng.random_range(0..5));
+        h.vector_mut().vxrm = rng.random_range(0..4);
         let policies = [Agnostic::Undisturbed, Agnostic::Ones, Agnostic::OnesToRegister, Agnostic::Random(1)];
-        h.config.tail = *policies.choose(rng).expect("some");
-        h.config.mask = *policies.choose(rng).expect("some");
+        h.config_mut().tail = *policies.choose(rng).expect("some");
+        h.config_mut().mask = *policies.choose(rng).expect("some");
     }
 
     fn step(&mut self, case: &Case) {
         let h = &mut self.hart;
-        h.ram.write(0, case.word).expect("there is RAM");
-        h.pc = CODE;
+        h.write_memory(0, &case.word.to_le_bytes());
+        h.set_pc(CODE);
         self.tried += 1;
         match self.engine.step(h) {
             Stop::Budget => _ = self.completed.insert(case.op),
@@ -283,45 +279,46 @@ pub fn run_stream(words: &[u32], vlen: u32, mode: Mode, seed: u64, most: u64) ->
         }
     };
     crate::hostile::silence(&mut machine);
-    let hart = &mut machine.hart;
+    let hart = machine.hart_mut();
     if mode == Mode::Bare {
         hart.write_csr(csr::MSTATUS, 1 << 9 | 1 << 13);
     }
-    hart.pc = CODE;
+    hart.set_pc(CODE);
     hostile_registers(hart, &mut rng);
     let mut left = most;
     while left > 0 {
-        let before = hart.instret;
-        let stop = machine.engine.run(hart, left.min(500));
-        left -= left.min(hart.instret - before + 1);
+        let before = machine.instructions_retired();
+        let stop = machine.step_many(left.min(500));
+        let hart = machine.hart_mut();
+        left -= left.min(hart.instructions_retired() - before + 1);
         if let Stop::Trap(trap) = stop {
             // It goes on after what trapped. Where nothing can be fetched any more there is nothing to go on
             // with.
             let fetch = [Cause::InstructionAccessFault, Cause::InstructionPageFault];
-            if fetch.contains(&trap.cause) || !(CODE..end).contains(&hart.pc) {
-                hart.pc = end;
+            if fetch.contains(&trap.cause) || !(CODE..end).contains(&hart.pc()) {
+                hart.set_pc(end);
             } else {
-                let low = hart.fetch_parcel(hart.pc).unwrap_or(3);
-                hart.pc += if low & 3 == 3 { 4 } else { 2 };
+                let low = hart.fetch_parcel(hart.pc()).unwrap_or(3);
+                hart.set_pc(hart.pc() + if low & 3 == 3 { 4 } else { 2 });
             }
         }
-        if !(CODE..end).contains(&hart.pc) {
-            hart.pc = CODE;
+        if !(CODE..end).contains(&hart.pc()) {
+            hart.set_pc(CODE);
             hostile_registers(hart, &mut rng);
         }
     }
-    hart.instret
+    machine.instructions_retired()
 }
 
 fn hostile_registers(hart: &mut Hart, rng: &mut ChaCha8Rng) {
     for r in 1..32 {
         let values = [DATA, DATA + 0x1000 - 4, CODE, 0, 1, u64::MAX, 1 << 63, 65536, rng.random()];
-        hart.x[r] = if rng.random() { DATA } else { *values.choose(rng).expect("some") };
-        hart.f[r] = *PATTERNS.choose(rng).expect("some");
+        hart.set_x(r, if rng.random() { DATA } else { *values.choose(rng).expect("some") });
+        hart.set_f(r, *PATTERNS.choose(rng).expect("some"));
     }
-    let registers = 32 * hart.v.vlenb;
+    let registers = 32 * hart.vector().vlenb;
     let mut pattern = 0;
-    for (i, chunk) in hart.v.regs[..registers].chunks_exact_mut(8).enumerate() {
+    for (i, chunk) in hart.vector_mut().registers_mut()[..registers].chunks_exact_mut(8).enumerate() {
         if i % 16 == 0 {
             pattern = *PATTERNS.choose(rng).expect("some");
         }

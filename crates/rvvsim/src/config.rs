@@ -90,8 +90,8 @@ pub struct Config {
     pub vlen: u32,
     /// Guest memory in bytes. Host memory is taken as the guest touches it.
     pub mem: u64,
-    /// Decoded blocks to keep: with one more all are forgotten, so that a guest that makes code without end does not
-    /// make the emulator grow without end. No program runs differently for it but in time.
+    /// Decoded blocks to keep: with one more all are forgotten, so that a guest that makes code without end
+    /// does not make the emulator grow without end. No program runs differently for it but in time.
     pub most_blocks: u32,
     /// Stop after this many instructions.
     pub max_insns: Option<u64>,
@@ -103,15 +103,15 @@ pub struct Config {
     pub vl: VlChoice,
     /// Where `vl` is chosen, it is VLMAX or a multiple of this. `None`: of EGSMAX, the largest element group
     /// of the instructions there are, as norm:egs_vl_avl asks for. A program that executes none of them
-    /// cannot tell a machine that has them from one that has not, so it may be run with 1.
+    /// runs the same with and without them, so it may be run with 1.
     pub vl_multiple: Option<NonZeroU32>,
     /// The reserved `vsetvli x0, x0`.
     pub vsetvl_x0: VsetvlX0,
     /// Does not raise illegal instructions for two things that are reserved and that common hardware runs:
-    /// a vector register that is a source with two EEWs (norm:vreg_source_eew_rsv), each operand then reading it
-    /// with its own; and `vstart` past the largest element index of the `vtype` (norm:vstart_val_rsv), with which
-    /// no element is written. Whole-register instructions with `vstart` ≥ `evl`, and all else that is reserved,
-    /// trap as ever.
+    /// a vector register that is a source with two EEWs (norm:vreg_source_eew_rsv), each operand then reading
+    /// it with its own; and `vstart` past the largest element index of the `vtype` (norm:vstart_val_rsv),
+    /// with which no element is written. Whole-register instructions with `vstart` ≥ `evl`, and all else that
+    /// is reserved, trap as ever.
     pub lenient: bool,
     /// Scalar loads and stores need not be aligned; otherwise they trap.
     pub misaligned: bool,
@@ -142,8 +142,8 @@ impl Default for Config {
     }
 }
 
-/// A block takes about a kilobyte. Where debug assertions are on, as in tests, the environment may say another number:
-/// so every test can be run with a cache that is always full.
+/// A block takes about a kilobyte. Where debug assertions are on, as in tests, the environment may say
+/// another number: so every test can be run with a cache that is always full.
 fn most_blocks() -> u32 {
     if cfg!(debug_assertions)
         && let Ok(number) = std::env::var("RVVSIM_MOST_BLOCKS")
@@ -153,7 +153,8 @@ fn most_blocks() -> u32 {
     1 << 16
 }
 
-/// As [`most_blocks`]: so every test can be run by host code alone (`RVVSIM_ENGINE=jit`, threshold 0) or by both engines.
+/// As [`most_blocks`]: so every test can be run by host code alone (`RVVSIM_ENGINE=jit`, threshold 0) or by
+/// both engines.
 fn engine() -> EngineChoice {
     if cfg!(debug_assertions)
         && let Ok(name) = std::env::var("RVVSIM_ENGINE")

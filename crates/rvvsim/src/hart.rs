@@ -1,5 +1,7 @@
 //! One hardware thread: its registers, and its loads and stores.
 
+mod state;
+
 use crate::config::Config;
 use crate::engine::CommitLog;
 use crate::fp::Flags;
@@ -84,60 +86,60 @@ pub(crate) struct HostCode {
 /// The state of one hart, with the memory it sees.
 pub struct Hart {
     /// Integer registers. `x[0]` stays 0: write through [`Hart::set_x`] or to [`RegFile::SINK`].
-    pub x: RegFile,
+    pub(crate) x: RegFile,
     /// Floating-point registers, NaN-boxed.
-    pub f: RegFile,
+    pub(crate) f: RegFile,
     /// The current instruction, while one executes outside the engine's fast loop; the next otherwise.
-    pub pc: u64,
+    pub(crate) pc: u64,
     /// Where execution goes after the current instruction; block-ending handlers may change it.
-    pub next_pc: u64,
+    pub(crate) next_pc: u64,
     /// Accrued exception flags.
-    pub fflags: Flags,
+    pub(crate) fflags: Flags,
     /// Dynamic rounding mode, as written: 5 to 7 are reserved and trap on use.
-    pub frm: u8,
+    pub(crate) frm: u8,
     /// `mstatus.FS` is to be read as dirty: an instruction wrote floating-point state.
-    pub fs_dirty: bool,
+    pub(crate) fs_dirty: bool,
     /// `mstatus.VS` likewise.
-    pub vs_dirty: bool,
+    pub(crate) vs_dirty: bool,
     /// Vector registers and CSRs.
-    pub v: VectorState,
+    pub(crate) v: VectorState,
     /// Privileged CSRs.
-    pub csr: CsrFile,
+    pub(crate) csr: CsrFile,
     /// Current privilege mode.
-    pub prv: Privilege,
+    pub(crate) prv: Privilege,
     /// Guest RAM.
-    pub ram: Ram,
+    pub(crate) ram: Ram,
     /// Translations that hit.
-    pub tlb: Tlb,
+    pub(crate) tlb: Tlb,
     /// Counts changes of translation; cached blocks check their mapping again when it moves.
-    pub tlb_generation: u64,
+    pub(crate) tlb_generation: u64,
     /// Translation and devices.
-    pub env: Environment,
+    pub(crate) env: Environment,
     /// The reservation of LR: RAM offset and size.
-    pub reservation: Option<(usize, usize)>,
+    pub(crate) reservation: Option<(usize, usize)>,
     /// Instructions retired before the current block.
-    pub instret: u64,
+    pub(crate) instret: u64,
     /// Instructions of the current block retired before the current one.
-    pub retired_in_block: u32,
+    pub(crate) retired_in_block: u32,
     /// The engine must leave the block after this instruction: code was overwritten, or a device wants
     /// attention.
-    pub resync: bool,
+    pub(crate) resync: bool,
     /// The trap that ended the current block, on its way to whoever runs it.
     pub(crate) trap: Option<Trap>,
-    /// What host code and the engine tell one another.
+    /// What host code and the engine pass to each other.
     pub(crate) host_code: HostCode,
-    /// What the current instruction did, when someone wants to know (`--trace`).
-    pub log: Option<Box<CommitLog>>,
-    /// What stores overwrite, when they may have to be taken back (`--engine check`).
+    /// What the current instruction did, when someone wants to know.
+    pub(crate) log: Option<Box<CommitLog>>,
+    /// What stores overwrite, when they may have to be taken back.
     pub(crate) journal: Option<Box<crate::engine::Journal>>,
     /// The choices of this run.
-    pub config: Config,
+    pub(crate) config: Config,
 }
 
 impl Hart {
     /// A hart at reset, with its memory.
     #[must_use]
-    pub fn new(config: Config, ram: Ram, env: Environment) -> Self {
+    pub(crate) fn new(config: Config, ram: Ram, env: Environment) -> Self {
         let prv = match env {
             Environment::Bare(_) => Privilege::Machine,
             Environment::User(_) => Privilege::User,

@@ -2,11 +2,12 @@
 
 use crate::config::Config;
 use crate::elf::Image;
-use crate::engine::{Engine, Stop};
+use crate::engine::{Counts, Engine, Stop};
 use crate::hart::{Environment, Hart};
 use crate::linux::{Process, ProcessOptions, Verdict};
 use crate::mem::Ram;
-use crate::privileged::Platform;
+use crate::observe::{self, Observer};
+use crate::privileged::{ConsoleInput, Platform};
 use crate::trap::{Cause, Trap};
 use rvv_isa::Ext;
 use std::time::Instant;
@@ -25,9 +26,9 @@ pub enum Outcome {
     },
     /// Bare mode: a trap whose handler cannot be fetched, so the hart would trap for ever.
     Stuck(Trap),
-    /// `--max-insns` instructions have been executed.
+    /// [`Config::max_insns`] instructions have been executed.
     OutOfInstructions,
-    /// `--timeout` has passed.
+    /// The deadline has passed.
     TimedOut,
     /// The guest did something this emulator does not support, by name.
     Unsupported(String),
@@ -42,26 +43,125 @@ pub enum LoadError {
     #[error(transparent)]
     Elf(#[from] crate::elf::ElfError),
     /// The host would not give the address space.
-    #[error("cannot reserve {size} bytes of guest memory: {source}; try a smaller --mem")]
+    #[error("cannot reserve {size} bytes of guest memory: {source}")]
     Memory {
         /// Bytes asked for.
         size: u64,
         /// What the host said.
         source: std::io::Error,
     },
-    /// The program does not fit.
+    /// The program is larger than guest memory.
+    #[error("{what} needs {needed} bytes of memory, more than the {available} there are")]
+    TooLarge {
+        /// The program or its interpreter.
+        what: String,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes of guest memory.
+        available: u64,
+    },
+    /// Bare metal: part of the program is where there is no RAM.
+    #[error("{what} needs {size} bytes at {at:#x}, and RAM is from {start:#x} to {end:#x}")]
+    OutsideRam {
+        /// What.
+        what: String,
+        /// Its physical address.
+        at: u64,
+        /// Its bytes.
+        size: u64,
+        /// Where RAM begins.
+        start: u64,
+        /// Where RAM ends.
+        end: u64,
+    },
+    /// User mode: a segment is where a process has no addresses.
+    #[error("{what} has a segment at {at:#x}, outside the {} GiB a user program has; link it lower", limit >> 30)]
+    TooHigh {
+        /// The program or its interpreter.
+        what: String,
+        /// The segment's address.
+        at: u64,
+        /// The end of the address space.
+        limit: u64,
+    },
+    /// User mode: a segment is where something else is.
+    #[error("{what} claims {at:#x}, where the stack or a mapping must be")]
+    Overlap {
+        /// The program or its interpreter.
+        what: String,
+        /// The page.
+        at: u64,
+    },
+    /// User mode: the address space or guest memory is full.
     #[error("{0}")]
-    DoesNotFit(String),
+    Full(&'static str),
+    /// [`ProcessOptions::stack`] is out of range.
+    #[error("a stack of {0} bytes is too small or too large; between 64 KiB and 16 GiB will do")]
+    Stack(u64),
+    /// The arguments and the environment do not fit on the stack.
+    #[error("the arguments and environment are too long for the stack")]
+    Arguments,
+    /// The dynamic linker that the program names cannot be read.
+    #[error("cannot load the interpreter {name}: {source}")]
+    Interpreter {
+        /// Its path, as the program has it.
+        name: String,
+        /// What the host said.
+        source: std::io::Error,
+    },
+    /// A folder that was granted to the guest, or the sysroot, cannot be opened.
+    #[error("cannot open folder {}: {source}", path.display())]
+    Folder {
+        /// Its path on the host.
+        path: std::path::PathBuf,
+        /// What the host said.
+        source: std::io::Error,
+    },
+    /// Only a bare-metal machine can be reset.
+    #[error("a process cannot be reset")]
+    IsProcess,
 }
 
-/// A hart, its engine, and its surroundings.
+/// A hart with a program in its memory, and what runs it.
+///
+/// Made by [`Machine::user`] or [`Machine::bare`]; [`Machine::run`] runs it.
+///
+/// ```
+/// use rvvsim::elf::Image;
+/// use rvvsim::linux::{Output, ProcessOptions};
+/// use rvvsim::{Config, Machine, Outcome};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let image = Image::open("demo/demo.elf".as_ref())?;
+/// let options = || ProcessOptions { stdout: Output::Capture, ..ProcessOptions::default() };
+///
+/// // The same program at two VLENs: longer registers, fewer instructions.
+/// let mut retired = Vec::new();
+/// for vlen in [128, 1024] {
+///     let mut machine = Machine::user(Config { vlen, ..Config::default() }, &image, options())?;
+///     assert_eq!(machine.run(None), Outcome::Exited(0));
+///     retired.push(machine.instructions_retired());
+/// }
+/// assert!(retired[1] < retired[0]);
+///
+/// // A limit ends a run, and another call continues it.
+/// let config = Config { max_insns: Some(1000), ..Config::default() };
+/// let mut machine = Machine::user(config, &image, options())?;
+/// assert_eq!(machine.run(None), Outcome::OutOfInstructions);
+/// let sp = machine.hart().register("sp").expect("a register");
+/// assert_eq!(sp % 8, 0);
+/// machine.hart_mut().config_mut().max_insns = None;
+/// assert_eq!(machine.run(None), Outcome::Exited(0));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Machine {
     /// Architectural state and memory. Large, and so not for the stack.
-    pub hart: Box<Hart>,
+    pub(crate) hart: Box<Hart>,
     /// Decoded blocks, statistics.
-    pub engine: Engine,
+    pub(crate) engine: Engine,
     /// Linux user mode; `None` in bare mode.
-    pub process: Option<Box<Process>>,
+    pub(crate) process: Option<Box<Process>>,
 }
 
 /// Instructions between looks at the clock, the timer and interrupts, at the shortest VLEN. The time that a
@@ -150,6 +250,109 @@ impl Machine {
                 return Ok(outcome);
             }
         }
+    }
+
+    /// The hart: registers and memory.
+    #[must_use]
+    pub fn hart(&self) -> &Hart {
+        &self.hart
+    }
+
+    /// The hart, to change.
+    pub fn hart_mut(&mut self) -> &mut Hart {
+        &mut self.hart
+    }
+
+    /// The process; `None` on bare metal.
+    #[must_use]
+    pub fn process(&self) -> Option<&Process> {
+        self.process.as_deref()
+    }
+
+    /// The process, to change.
+    pub fn process_mut(&mut self) -> Option<&mut Process> {
+        self.process.as_deref_mut()
+    }
+
+    /// The process with the hart it runs on.
+    pub fn process_and_hart(&mut self) -> Option<(&mut Process, &mut Hart)> {
+        Some((self.process.as_deref_mut()?, &mut self.hart))
+    }
+
+    /// What the process wrote to a standard output that is captured; empty on bare metal.
+    #[must_use]
+    pub fn stdout(&self) -> &[u8] {
+        self.process().map_or(&[], Process::stdout)
+    }
+
+    /// Instructions retired so far.
+    #[must_use]
+    pub fn instructions_retired(&self) -> u64 {
+        self.hart.instret
+    }
+
+    /// Instructions retired so far, by class.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.engine.counts()
+    }
+
+    /// The engine: decoded blocks, statistics.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The engine, to observe what it decodes.
+    pub fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    /// Executes one instruction. System calls, devices and interrupts are the caller's business, as are
+    /// traps: [`Hart::take_trap`] goes to the handler of one.
+    pub fn step(&mut self) -> Stop {
+        self.engine.step(&mut self.hart)
+    }
+
+    /// Executes at most so many instructions, in the same way.
+    pub fn step_many(&mut self, most: u64) -> Stop {
+        self.engine.run(&mut self.hart, most)
+    }
+
+    /// As [`Machine::step`], before the eyes of an observer.
+    pub fn step_observed(&mut self, observer: &mut impl Observer) -> Stop {
+        observe::step(&mut self.engine, &mut self.hart, observer)
+    }
+
+    /// As [`Machine::step`], and appends the line of [`Machine::run_traced`] to `line`. An instruction that
+    /// traps has none, unless it is a vector access that trapped midway.
+    pub fn step_traced(&mut self, line: &mut String) -> Stop {
+        crate::trace::step(&mut self.engine, &mut self.hart, line)
+    }
+
+    /// Bare metal: where the console's output goes. A process has its own streams.
+    pub fn set_console(&mut self, console: Box<dyn std::io::Write + Send>) {
+        if let Environment::Bare(platform) = &mut self.hart.env {
+            platform.set_console(console);
+        }
+    }
+
+    /// Bare metal: what the console reads; nothing by default.
+    pub fn set_console_input(&mut self, input: ConsoleInput) {
+        if let Environment::Bare(platform) = &mut self.hart.env {
+            platform.set_input(input);
+        }
+    }
+
+    /// Bare metal: whether the program ended by saying that it failed.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        matches!(&self.hart.env, Environment::Bare(platform) if platform.failed())
+    }
+
+    /// Ends the process and removes what it made in the host; the rest of the machine is left as it is.
+    pub fn end_process(&mut self) {
+        self.process = None;
     }
 
     fn set_deadline(&mut self, deadline: Option<Instant>) {

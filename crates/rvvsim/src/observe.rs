@@ -1,11 +1,12 @@
-//! Watching a program instruction by instruction: for coverage, for tools that want the state before and after.
+//! Watching a program instruction by instruction: for coverage, for tools that want the state before and
+//! after.
 
 use crate::engine::{Engine, Stop};
 use crate::hart::Hart;
 use crate::trap::Trap;
 use rvv_isa::Inst;
 
-/// Is told of each instruction.
+/// Sees each instruction: give it to [`Machine::step_observed`](crate::Machine::step_observed).
 pub trait Observer {
     /// The instruction at `hart.pc` is about to execute; `None` if its bits are no instruction of this hart.
     fn before(&mut self, hart: &Hart, inst: Option<&Inst>);

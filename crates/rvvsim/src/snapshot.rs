@@ -1,4 +1,5 @@
-//! Running many programs on one bare-metal machine: a state to return to, and a new program for an old machine.
+//! Running many programs on one bare-metal machine: a state to return to, and a new program for an old
+//! machine.
 //!
 //! Both cost what was written to memory since, not the size of the machine.
 
@@ -10,8 +11,8 @@ use crate::mem::Saved;
 use crate::privileged::{CsrFile, Devices, Platform, Privilege};
 use crate::vector::VectorState;
 
-/// The state of a bare-metal machine at some time: registers, CSRs, memory, devices. What was printed, counted or
-/// decoded until then is no part of it.
+/// The state of a bare-metal machine at some time: registers, CSRs, memory, devices. What was printed,
+/// counted or decoded until then is no part of it.
 #[derive(Clone)]
 pub struct Snapshot {
     x: RegFile,
@@ -32,8 +33,8 @@ pub struct Snapshot {
 }
 
 impl Machine {
-    /// The state of a bare-metal machine, to return to by [`Machine::restore`]. `None` in user mode: the files of a
-    /// process are the host's, and have a state of their own.
+    /// The state of a bare-metal machine, to return to by [`Machine::restore`]. `None` in user mode: the
+    /// files of a process are the host's, and cannot be returned to an earlier state.
     #[must_use]
     pub fn snapshot(&self) -> Option<Snapshot> {
         let Hart { env: Environment::Bare(platform), .. } = &*self.hart else { return None };
@@ -57,8 +58,8 @@ impl Machine {
         })
     }
 
-    /// Returns to the state of a snapshot of this machine, or of one of the same configuration and program. False, and
-    /// nothing done, if it cannot be one: memory or VLEN differ, or this is a process.
+    /// Returns to the state of a snapshot of this machine, or of one of the same configuration and program.
+    /// False, and nothing done, if it cannot be one: memory or VLEN differ, or this is a process.
     #[must_use]
     pub fn restore(&mut self, to: &Snapshot) -> bool {
         let h = &mut *self.hart;
@@ -79,15 +80,15 @@ impl Machine {
         true
     }
 
-    /// Makes a bare-metal machine as good as new, with another program in its memory; its configuration and console
-    /// stay.
+    /// Makes a bare-metal machine as good as new, with another program in its memory; its configuration and
+    /// console stay.
     ///
     /// # Errors
     /// See [`LoadError`]; also if this is a process. The machine then has no program.
     pub fn reset(&mut self, image: &Image) -> Result<(), LoadError> {
         let h = &mut *self.hart;
         let Environment::Bare(old) = &mut h.env else {
-            return Err(LoadError::DoesNotFit("a process cannot be reset".to_owned()));
+            return Err(LoadError::IsProcess);
         };
         h.ram.restore(&Saved::default());
         **old = Platform::new(&h.config, image, &mut h.ram)?.taking_over(old);

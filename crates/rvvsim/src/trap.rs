@@ -49,6 +49,9 @@ pub struct Trap {
     pub why: &'static str,
 }
 
+/// The reason of an instruction whose extension [`Config::isa`](crate::Config::isa) does not name.
+pub(crate) const MISSING_EXTENSION: &str = "an instruction of an extension that this machine does not have";
+
 /// The result of executing (part of) an instruction.
 pub type Exec<T = ()> = Result<T, Trap>;
 
@@ -59,10 +62,22 @@ impl Trap {
         Trap { cause, tval, why }
     }
 
-    /// Whether it is of what a machine with [`Config::lenient`](crate::Config::lenient) runs.
+    /// Whether it is one that a machine with [`Config::lenient`](crate::Config::lenient) does not raise.
     #[must_use]
     pub fn is_lenience(&self) -> bool {
         [vector::TWO_EEWS, vector::VSTART].contains(&self.why)
+    }
+
+    /// Whether it is of an instruction whose extension [`Config::isa`](crate::Config::isa) does not name.
+    #[must_use]
+    pub fn is_missing_extension(&self) -> bool {
+        self.why == MISSING_EXTENSION
+    }
+
+    /// Whether a process has used up [`Config::mem`](crate::Config::mem).
+    #[must_use]
+    pub fn is_out_of_memory(&self) -> bool {
+        self.why == crate::linux::OUT_OF_MEMORY
     }
 
     /// What set `vill`, if that is the reason of the trap that `hart` has just raised; `Some(None)` if

@@ -9,7 +9,6 @@ mod junit;
 
 use crate::peer::{self, Ended, PeerError, Spike};
 use rvvsim::elf::Image;
-use rvvsim::hart::Environment;
 use rvvsim::linux::{Input, Output, ProcessOptions};
 use rvvsim::{Config, Machine, Outcome};
 use std::fmt;
@@ -221,9 +220,7 @@ fn on_rvvsim(setup: &Setup, elf: &Path) -> (bool, Seen) {
 fn run_bare(setup: &Setup, image: &Image) -> Result<Seen, String> {
     let mut machine = Machine::bare(setup.config.clone(), image).map_err(|e| e.to_string())?;
     let console = Console::default();
-    if let Environment::Bare(platform) = &mut machine.hart.env {
-        platform.set_console(Box::new(console.clone()));
-    }
+    machine.set_console(Box::new(console.clone()));
     let outcome = machine.run(Some(Instant::now() + setup.limit));
     let stdout = std::mem::take(&mut *console.0.lock().expect("no one panics with it"));
     Ok(seen(outcome, stdout))
@@ -239,7 +236,7 @@ fn run_user(setup: &Setup, image: &Image, elf: &Path) -> Result<Seen, String> {
     };
     let mut machine = Machine::user(setup.config.clone(), image, options).map_err(|e| e.to_string())?;
     let outcome = machine.run(Some(Instant::now() + setup.limit));
-    let stdout = machine.process.as_ref().map(|p| p.stdout().to_vec()).unwrap_or_default();
+    let stdout = machine.stdout().to_vec();
     Ok(seen(outcome, stdout))
 }
 

@@ -224,13 +224,13 @@ fn here(elf: &Path, isa: &str, vlen: u32, freedom: &Freedom, limit: Duration) ->
         Outcome::Exited(code) => Ending::Exited(code),
         Outcome::Signaled { signal, trap } => {
             if let Some(trap) = trap {
-                remark = format!("{trap:?} at pc {:#x}", machine.hart.pc);
+                remark = format!("{trap:?} at pc {:#x}", machine.hart().pc());
             }
             Ending::Signaled(signal)
         }
         Outcome::TimedOut => Ending::TimedOut,
         other => Ending::Other(format!("{other:?}")),
     };
-    let stdout = machine.process.as_ref().map(|p| p.stdout().to_vec()).unwrap_or_default();
+    let stdout = machine.stdout().to_vec();
     Ok(Observed { ending, stdout, remark })
 }

@@ -64,7 +64,7 @@ impl Shadow {
     /// The registers of a machine, where it starts.
     #[must_use]
     pub fn of(hart: &Hart) -> Self {
-        Shadow { x: *hart.x.architectural(), f: *hart.f.architectural() }
+        Shadow { x: *hart.x_registers(), f: *hart.f_registers() }
     }
 
     /// Notes what the peer did, and says how the hart, having done the same instruction, differs.
@@ -75,7 +75,7 @@ impl Shadow {
         for &(r, value) in &commit.f {
             self.f[usize::from(r)] = value;
         }
-        let files = [('x', &self.x, hart.x.architectural()), ('f', &self.f, hart.f.architectural())];
+        let files = [('x', &self.x, hart.x_registers()), ('f', &self.f, hart.f_registers())];
         for (name, theirs, ours) in files {
             if let Some(r) = (0..32).find(|&r| theirs[r] != ours[r]) {
                 return Some(format!("{name}{r}: {:#018x}, ours {:#018x}", theirs[r], ours[r]));
@@ -83,8 +83,8 @@ impl Shadow {
         }
         for &(number, value) in &commit.csrs {
             let ours = match number {
-                csr::FFLAGS => u64::from(hart.fflags.0),
-                csr::FRM => u64::from(hart.frm),
+                csr::FFLAGS => u64::from(hart.fflags().0),
+                csr::FRM => u64::from(hart.frm()),
                 _ => continue,
             };
             if ours != value {
@@ -93,7 +93,7 @@ impl Shadow {
         }
         for &(address, size, value) in &commit.stores {
             let at = address.wrapping_sub(RAM) as usize;
-            let bytes = hart.ram.bytes().get(at..at.saturating_add(size))?;
+            let bytes = hart.memory().get(at..at.saturating_add(size))?;
             let ours = bytes.iter().rev().fold(0, |v: u64, b| v << 8 | u64::from(*b));
             if ours != value {
                 return Some(format!("memory at {address:#x}: {value:#x}, ours {ours:#x}"));

@@ -10,9 +10,9 @@ use self::commit::{Commit, Shadow};
 use crate::peer::{self, Ended, PeerError, Spike};
 use crate::program::RAM;
 use rvv_isa::csr;
+use rvvsim::Stop;
 use rvvsim::elf::Image;
-use rvvsim::engine::Stop;
-use rvvsim::{Config, Machine, trace};
+use rvvsim::{Config, Machine};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
@@ -104,7 +104,7 @@ fn one(
     let failed = |why: String| PeerError::Failed { program: "rvvsim".into(), why };
     let mut machine = start(&stream.elf).map_err(failed)?;
     let entry = format!("{RAM:#018x} (");
-    let mut shadow = Shadow::of(&machine.hart);
+    let mut shadow = Shadow::of(machine.hart());
     let mut recent: Vec<String> = Vec::new();
     let mut ours = String::new();
     let mut after = 0;
@@ -112,7 +112,7 @@ fn one(
         let theirs = line.map_err(io(&log))?;
         let Some(commit) = Commit::parse(&theirs) else { continue };
         let pc = step(&mut machine, &mut ours);
-        let mut difference = shadow.compare(&commit, &machine.hart);
+        let mut difference = shadow.compare(&commit, machine.hart());
         if commit.pc != pc {
             difference = Some(format!("pc: ours {pc:#x}"));
         } else if what == What::Lines && ours.trim_end() != theirs.trim_end() {
@@ -130,7 +130,7 @@ fn one(
         }
         recent.push(theirs);
         // Spike ends some time after the last instruction that we care about.
-        if machine.hart.pc == stream.end {
+        if machine.hart().pc() == stream.end {
             break;
         }
     }
@@ -143,10 +143,10 @@ fn start(elf: &[u8]) -> Result<Machine, String> {
     let config = Config { mem: 16 << 20, ..Config::default() };
     let mut machine = Machine::bare(config, &image).map_err(|e| e.to_string())?;
     for _ in 0..100 {
-        if machine.hart.pc == RAM {
+        if machine.hart().pc() == RAM {
             return Ok(machine);
         }
-        machine.engine.step(&mut machine.hart);
+        machine.step();
     }
     Err("the reset code does not reach the program".into())
 }
@@ -154,13 +154,13 @@ fn start(elf: &[u8]) -> Result<Machine, String> {
 /// Executes until an instruction retires, leaves its line in `line`, and returns its address.
 fn step(machine: &mut Machine, line: &mut String) -> u64 {
     line.clear();
-    let mut pc = machine.hart.pc;
+    let mut pc = machine.hart().pc();
     // An instruction that traps has no line; its handler's first has.
     for _ in 0..4 {
-        pc = machine.hart.pc;
-        let stop = trace::step(&mut machine.engine, &mut machine.hart, line);
+        pc = machine.hart().pc();
+        let stop = machine.step_traced(line);
         if let Stop::Trap(trap) = stop
-            && machine.hart.take_trap(&trap).is_err()
+            && machine.hart_mut().take_trap(&trap).is_err()
         {
             line.push_str("a trap that has no handler");
         }

@@ -27,7 +27,7 @@ pub fn on_rvvsim(elf: &[u8], config: Config) -> Result<Vec<u64>, String> {
     let at = |name| image.symbol(name).ok_or_else(|| format!("no {name}"));
     let (begin, end) = (at("begin_signature")?, at("end_signature")?);
     let offset = (begin - 0x8000_0000) as usize;
-    let bytes = &machine.hart.ram.bytes()[offset..offset + (end - begin) as usize];
+    let bytes = &machine.hart().memory()[offset..offset + (end - begin) as usize];
     Ok(bytes.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes"))).collect())
 }
 

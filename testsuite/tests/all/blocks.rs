@@ -4,8 +4,8 @@
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Inst, Op, csr};
+use rvvsim::Stop;
 use rvvsim::elf::Image;
-use rvvsim::engine::Stop;
 use rvvsim::{Config, Machine, Outcome};
 use std::time::{Duration, Instant};
 use testsuite::lockstep::stream::{self, DATA_SIZE, HANDLER, Recipe, Stream};
@@ -19,12 +19,12 @@ fn machine(stream: &Stream) -> Machine {
 
 /// Everything a stream may have changed, but the registers that the end of the program uses.
 fn state(machine: &Machine, stream: &Stream) -> (Vec<u64>, Vec<u64>, u8, u8, Vec<u8>) {
-    let hart = &machine.hart;
-    let mut x = hart.x.architectural().to_vec();
+    let hart = machine.hart();
+    let mut x = hart.x_registers().to_vec();
     HANDLER.iter().for_each(|&r| x[usize::from(r)] = 0);
     let at = (stream.data - RAM) as usize;
-    let data = hart.ram.bytes()[at..at + DATA_SIZE as usize].to_vec();
-    (x, hart.f.architectural().to_vec(), hart.fflags.0, hart.frm, data)
+    let data = hart.memory()[at..at + DATA_SIZE as usize].to_vec();
+    (x, hart.f_registers().to_vec(), hart.fflags().0, hart.frm(), data)
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn whole_runs_end_as_single_steps_do() {
         let recipe = Recipe { ops: ops.clone(), csrs: csrs.clone(), length: 3000, rounds: 6, seed };
         let stream = stream::generate(&recipe);
         let mut slow = machine(&stream);
-        while slow.hart.pc != stream.end {
+        while slow.hart().pc() != stream.end {
             steps += 1;
-            if let Stop::Trap(trap) = slow.engine.step(&mut slow.hart) {
-                slow.hart.take_trap(&trap).expect("there is a handler");
+            if let Stop::Trap(trap) = slow.step() {
+                slow.hart_mut().take_trap(&trap).expect("there is a handler");
             }
         }
         let mut fast = machine(&stream);
@@ -91,8 +91,8 @@ fn the_time_is_exact_inside_a_block() {
     let mut fast = Machine::bare(config, &image).expect("it fits");
     assert_eq!(slow.run_traced(None, &mut std::io::sink()).expect("a sink"), Outcome::OutOfInstructions);
     assert_eq!(fast.run(None), Outcome::OutOfInstructions);
-    assert_eq!((fast.hart.instret, slow.hart.instret), (2000, 2000));
-    assert_eq!(fast.hart.x[a0], slow.hart.x[a0]);
+    assert_eq!((fast.hart().instructions_retired(), slow.hart().instructions_retired()), (2000, 2000));
+    assert_eq!(fast.hart().x(a0), slow.hart().x(a0));
 }
 
 /// A number of blocks that everything has more of.
@@ -111,8 +111,8 @@ fn run_to_end(a: Asm, most_blocks: u32) -> Machine {
     // A block that leads to itself never reaches a limit of instructions in an endless loop of none.
     let deadline = Instant::now() + Duration::from_secs(300);
     assert_eq!(machine.run(Some(deadline)), Outcome::Exited(0));
-    let counted: u64 = machine.engine.counts().iter().map(|(_, n)| n).sum();
-    assert_eq!(counted, machine.hart.instret, "each instruction is counted, and once");
+    let counted: u64 = machine.counts().iter().map(|(_, n)| n).sum();
+    assert_eq!(counted, machine.hart().instructions_retired(), "each instruction is counted, and once");
     machine
 }
 
@@ -183,7 +183,7 @@ fn a_hundred_thousand_blocks_do_what_they_say() {
     for modify in [false, true] {
         let (code, sum) = chain(100_000, 3, modify);
         for most_blocks in [1, FEW, Config::default().most_blocks] {
-            assert_eq!(run_to_end(code.clone(), most_blocks).hart.x[10], sum, "{modify} {most_blocks}");
+            assert_eq!(run_to_end(code.clone(), most_blocks).hart().x(10), sum, "{modify} {most_blocks}");
         }
     }
 }
@@ -192,7 +192,7 @@ fn a_hundred_thousand_blocks_do_what_they_say() {
 fn a_million_blocks_do_what_they_say() {
     let (code, sum) = chain(1_000_000, 1, true);
     for most_blocks in [FEW, Config::default().most_blocks] {
-        assert_eq!(run_to_end(code.clone(), most_blocks).hart.x[10], sum, "{most_blocks}");
+        assert_eq!(run_to_end(code.clone(), most_blocks).hart().x(10), sum, "{most_blocks}");
     }
 }
 
@@ -231,7 +231,7 @@ fn a_million_blocks_that_the_guest_makes_do_what_they_say() {
     write_end(&mut a);
     let sum: u64 = (1..=TIMES).map(|i| i & 0x3ff).sum();
     for most_blocks in [FEW, Config::default().most_blocks] {
-        assert_eq!(run_to_end(a.clone(), most_blocks).hart.x[a0], sum, "{most_blocks}");
+        assert_eq!(run_to_end(a.clone(), most_blocks).hart().x(a0), sum, "{most_blocks}");
     }
 }
 
@@ -250,6 +250,6 @@ fn code_outside_ram_is_counted_and_not_kept() {
     a.place(done);
     write_end(&mut a);
     for most_blocks in [1, FEW, Config::default().most_blocks] {
-        assert_eq!(run_to_end(a.clone(), most_blocks).hart.x[s0], 10_000);
+        assert_eq!(run_to_end(a.clone(), most_blocks).hart().x(s0), 10_000);
     }
 }

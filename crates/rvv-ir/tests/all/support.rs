@@ -7,7 +7,7 @@ use rvv_isa::{Isa, Lmul, Sew};
 use rvvsim::config::{Agnostic, Config};
 use rvvsim::elf::Image;
 use rvvsim::linux::{Input, Output, ProcessOptions};
-use rvvsim::machine::{Machine, Outcome};
+use rvvsim::{Machine, Outcome};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -226,7 +226,7 @@ pub fn run(elf: Vec<u8>, vlen: u32, agnostic: Agnostic, args: &[&str]) -> (Strin
         Outcome::Exited(code) => format!("exit {code}"),
         other => format!("{other:?}"),
     };
-    (ending, machine.process.as_ref().map(|p| p.stdout().to_vec()).unwrap_or_default())
+    (ending, machine.stdout().to_vec())
 }
 
 /// The clang to test with: `$CLANG`, or clang-19 if it is there.

@@ -39,13 +39,13 @@ impl<'l> Builder<'l> {
     /// `vtype` as it is now.
     #[must_use]
     pub fn vtype(&self) -> Vtype {
-        self.lab.hart().v.vtype
+        self.lab.hart().vector().vtype
     }
 
     /// `vl` as it is now.
     #[must_use]
     pub fn vl(&self) -> u64 {
-        self.lab.hart().v.vl
+        self.lab.hart().vector().vl
     }
 
     /// VLEN.
@@ -111,11 +111,11 @@ impl<'l> Builder<'l> {
     fn tidy(&mut self) -> Result<(), Violation> {
         let hart = self.lab.hart();
         let mut after = Vec::new();
-        if hart.v.vstart != 0 {
+        if hart.vector().vstart != 0 {
             after.push(csr_immediate(csr::VSTART, 0));
         }
-        if hart.frm > 4 {
-            after.push(csr_immediate(csr::FRM, hart.frm - 4));
+        if hart.frm() > 4 {
+            after.push(csr_immediate(csr::FRM, hart.frm() - 4));
         }
         if after.is_empty() {
             return Ok(());

@@ -132,9 +132,9 @@ impl Observer for Watch {
     fn before(&mut self, hart: &Hart, inst: Option<&Inst>) {
         let Some(inst) = inst else { return };
         let (mut key, mut cell) = (inst.op as u64, inst.op as usize * TYPES);
-        if inst.op.is_vector() && !hart.v.vtype.vill {
-            let v = &hart.v;
-            let vlmax = u64::from(v.vtype.vlmax(hart.config.vlen));
+        if inst.op.is_vector() && !hart.vector().vtype.vill {
+            let v = hart.vector();
+            let vlmax = u64::from(v.vtype.vlmax(hart.config().vlen));
             let vl = match v.vl {
                 0 => 0,
                 vl if vl == vlmax => 3,
@@ -152,7 +152,7 @@ impl Observer for Watch {
         }
         self.key = key;
         self.cell = cell as u32;
-        self.saturated = hart.v.vxsat;
+        self.saturated = hart.vector().vxsat;
         self.classes = classes(hart, inst);
     }
 
@@ -164,7 +164,7 @@ impl Observer for Watch {
         if let Some(trap) = trap {
             key |= (1 + trap.cause as u64) << TRAP;
         }
-        key |= u64::from(hart.v.vxsat && !self.saturated) << SATURATED;
+        key |= u64::from(hart.vector().vxsat && !self.saturated) << SATURATED;
         self.cells.push((self.cell, trap.is_none()));
         let [first, last] = self.classes;
         self.keys.push(Key(key | first << CLASS));
@@ -184,11 +184,11 @@ fn classes(hart: &Hart, inst: &Inst) -> [u64; 2] {
                 Some(FloatFormat::S) => 32,
                 _ => 64,
             };
-            let both = pair(hart.f[inst.rs1], hart.f[inst.rs2], width);
+            let both = pair(hart.f(inst.rs1), hart.f(inst.rs2), width);
             [both, both]
         }
         Class::VectorFloat | Class::VectorReduction if inst.op.is_float() => {
-            let v = &hart.v;
+            let v = hart.vector();
             let size = v.vtype.sew.bytes() as usize;
             if v.vtype.vill || size == 1 || v.vl == 0 {
                 return [0, 0];
@@ -198,13 +198,13 @@ fn classes(hart: &Hart, inst: &Inst) -> [u64; 2] {
                 let at = usize::from(r) * v.vlenb + i * size;
                 let mut le = [0; 8];
                 // Past the last register for a group that is reserved anyway.
-                if let Some(bytes) = v.regs.get(at..at + size) {
+                if let Some(bytes) = v.registers().get(at..at + size) {
                     le[..size].copy_from_slice(bytes);
                 }
                 u64::from_le_bytes(le)
             };
             let at = |i: usize| {
-                let a = if scalar { hart.f[inst.rs1] } else { element(inst.rs1, i) };
+                let a = if scalar { hart.f(inst.rs1) } else { element(inst.rs1, i) };
                 pair(a, element(inst.rs2, i), 8 * size as u32)
             };
             [at(0), at(v.vl as usize - 1)]

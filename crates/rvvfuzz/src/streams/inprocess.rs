@@ -10,13 +10,13 @@ use super::stream::{Code, CodeError, Stream, size};
 use super::sum;
 use rvv_asm::ElfWriter;
 use rvv_isa::{Class, Inst, Op, Vtype, csr};
+use rvvsim::Stop;
 use rvvsim::config::Agnostic;
 use rvvsim::elf::Image;
-use rvvsim::engine::Stop;
 use rvvsim::observe::{self, Observer};
-use rvvsim::privileged::{CsrFile, Privilege};
 use rvvsim::vector::{Footprint, footprint};
 use rvvsim::{Cause, Config, Hart, Machine, Trap};
+use rvvsim::{CsrFile, Privilege};
 use std::ops::Range;
 
 /// No stream executes so many instructions.
@@ -149,7 +149,7 @@ impl Side {
         let elf = elf.finish();
         let image = Image::parse(&elf).expect("the writer writes ELFs");
         let mut machine = Machine::bare(config, &image).expect("112 MiB of address space");
-        let hart = &mut machine.hart;
+        let hart = machine.hart_mut();
         hart.write_csr(csr::MSTATUS, 3 << 13 | 3 << 9);
         // Locked, so that they hold for M-mode: code and indices, the sandbox, and nothing else.
         let napot = |start: u64, size: u64| start >> 2 | (size / 2 - 1) >> 2;
@@ -160,64 +160,62 @@ impl Side {
         // A process may use all cache-block instructions.
         hart.write_csr(csr::MENVCFG, 0xf0);
         hart.write_csr(csr::SENVCFG, 0xf0);
-        let csr = hart.csr.clone();
+        let csr = hart.csrs().clone();
         Side { machine, csr }
     }
 
     fn reset(&mut self, start: &Start, pc: u64, dress: Dress) {
-        let hart = &mut self.machine.hart;
+        let hart = self.machine.hart_mut();
         for r in 1..32u8 {
-            hart.x[r] = start.x[usize::from(r)];
+            hart.set_x(r, start.x[usize::from(r)]);
         }
         for r in 0..32u8 {
-            hart.f[r] = start.f[usize::from(r)];
+            hart.set_f(r, start.f[usize::from(r)]);
         }
         hart.write_csr(csr::FCSR, start.fcsr.into());
-        let v = &mut hart.v;
-        v.regs[..start.v.len()].copy_from_slice(&start.v);
+        let v = hart.vector_mut();
+        v.registers_mut()[..start.v.len()].copy_from_slice(&start.v);
         v.vtype = Vtype::from_bits(start.vtype);
         (v.vl, v.vstart) = (start.avl, 0);
         (v.vxrm, v.vxsat) = (start.vcsr >> 1, start.vcsr & 1 != 0);
-        hart.csr = self.csr.clone();
+        hart.set_csrs(self.csr.clone());
         let privilege = if dress == Dress::Bare { Privilege::Machine } else { Privilege::User };
         set_privilege(hart, privilege);
-        hart.reservation = None;
+        hart.clear_reservation();
         let at = (SANDBOX - RUNTIME) as usize;
-        hart.ram.bytes_mut()[at..at + start.memory.len()].copy_from_slice(&start.memory);
-        hart.pc = pc;
+        hart.memory_mut()[at..at + start.memory.len()].copy_from_slice(&start.memory);
+        hart.set_pc(pc);
     }
 
     fn write_code(&mut self, at: u64, bytes: &[u8]) {
         let offset = (at - RUNTIME) as usize;
-        let ram = &mut self.machine.hart.ram;
-        ram.note_write(offset, bytes.len());
-        ram.bytes_mut()[offset..offset + bytes.len()].copy_from_slice(bytes);
+        self.machine.hart_mut().write_memory(offset, bytes);
     }
 
     fn dump(&self, traps: &[[u64; 4]], trap_count: u64, vlen: u32) -> Vec<u64> {
-        let hart = &self.machine.hart;
+        let hart = self.machine.hart();
         let places = Places::new(vlen);
         let mut words = Vec::with_capacity(places.words());
-        words.extend_from_slice(&hart.x.architectural()[1..]);
-        words.extend_from_slice(hart.f.architectural());
-        let v = &hart.v;
+        words.extend_from_slice(&hart.x_registers()[1..]);
+        words.extend_from_slice(hart.f_registers());
+        let v = hart.vector();
         let vcsr = u64::from(v.vxrm) << 1 | u64::from(v.vxsat);
-        let fcsr = u64::from(hart.frm) << 5 | u64::from(hart.fflags.bits());
+        let fcsr = u64::from(hart.frm()) << 5 | u64::from(hart.fflags().bits());
         words.extend_from_slice(&[v.vstart, v.vl, v.vtype.to_bits(), vcsr, fcsr]);
         words.push(trap_count);
         words.extend(traps.iter().take(MOST_TRAPS).flatten());
         words.resize(places.v().start, 0);
         let word = |b: &[u8]| u64::from_le_bytes(b.try_into().expect("eight bytes"));
-        words.extend(v.regs[..32 * v.vlenb].chunks_exact(8).map(word));
+        words.extend(v.registers()[..32 * v.vlenb].chunks_exact(8).map(word));
         let at = (SANDBOX - RUNTIME) as usize;
-        words.extend(hart.ram.bytes()[at..at + SANDBOX_SIZE as usize].chunks_exact(8).map(word));
+        words.extend(hart.memory()[at..at + SANDBOX_SIZE as usize].chunks_exact(8).map(word));
         words
     }
 }
 
 fn set_privilege(hart: &mut Hart, privilege: Privilege) {
-    if hart.prv != privilege {
-        hart.prv = privilege;
+    if hart.privilege() != privilege {
+        hart.set_privilege(privilege);
         hart.flush_tlb();
     }
 }
@@ -225,9 +223,8 @@ fn set_privilege(hart: &mut Hart, privilege: Privilege) {
 /// As the handlers go on: behind the instruction, and on bare metal in M-mode after an `ecall` from below. The system
 /// call on Linux returns 0.
 fn go_on(hart: &mut Hart, trap: &Trap, dress: Dress) {
-    let low = hart.fetch_parcel(hart.pc).unwrap_or(0);
-    hart.pc = hart.pc.wrapping_add(size(low.into()));
-    hart.next_pc = hart.pc;
+    let low = hart.fetch_parcel(hart.pc()).unwrap_or(0);
+    hart.set_pc(hart.pc().wrapping_add(size(low.into())));
     match (dress, trap.cause) {
         (Dress::Bare, Cause::EcallFromU | Cause::EcallFromS) => set_privilege(hart, Privilege::Machine),
         (Dress::Linux, Cause::EcallFromU) => hart.set_x(10, 0),
@@ -246,7 +243,7 @@ fn record(trap: &Trap, hart: &Hart, dress: Dress) -> Option<[u64; 4]> {
         (_, Cause::LoadAddressMisaligned | Cause::StoreAddressMisaligned) => (7, trap.tval),
         _ => (11, trap.tval),
     };
-    Some([cause, tval, hart.pc, hart.v.vstart])
+    Some([cause, tval, hart.pc(), hart.vector().vstart])
 }
 
 impl Lab {
@@ -256,7 +253,7 @@ impl Lab {
         let config = Config { vlen, mem: RAM, ..Config::default() };
         let ones = Config { tail: Agnostic::Ones, mask: Agnostic::Ones, ..config.clone() };
         let kept = Side::new(config.clone());
-        let config = kept.machine.hart.config.clone();
+        let config = kept.machine.hart().config().clone();
         Lab {
             vlen,
             config,
@@ -290,7 +287,7 @@ impl Lab {
     /// The state of the machine that keeps agnostic elements.
     #[must_use]
     pub fn hart(&self) -> &Hart {
-        &self.kept.machine.hart
+        self.kept.machine.hart()
     }
 
     /// Sets both machines to an initial state, with no code yet, which will come to slot `n`.
@@ -336,7 +333,7 @@ impl Lab {
     /// What makes the stream one not to compare; an instruction that would read agnostic elements has not
     /// been executed.
     pub fn advance(&mut self, watch: &mut impl Observer) -> Result<(), Violation> {
-        while self.kept.machine.hart.pc != self.end {
+        while self.kept.machine.hart().pc() != self.end {
             if self.executed >= MOST_INSNS {
                 return Err(Violation::Endless);
             }
@@ -347,11 +344,11 @@ impl Lab {
 
     fn step(&mut self, watch: &mut impl Observer) -> Result<(), Violation> {
         let kept = &mut self.kept.machine;
-        let pc = kept.hart.pc;
-        let inst = observe::next(&mut kept.hart);
-        let print = inst.as_ref().and_then(|inst| footprint(&self.config, inst, &kept.hart.v));
+        let pc = kept.hart().pc();
+        let inst = observe::next(kept.hart_mut());
+        let print = inst.as_ref().and_then(|inst| footprint(&self.config, inst, kept.hart().vector()));
         if let Some(print) = &print {
-            let (a, b) = (&kept.hart.v.regs, &self.ones.machine.hart.v.regs);
+            let (a, b) = (&kept.hart().vector().registers(), &self.ones.machine.hart().vector().registers());
             if print.reads.iter().any(|bits| differ(a, b, bits)) {
                 return Err(Violation::ReadsAgnostic { pc });
             }
@@ -359,23 +356,23 @@ impl Lab {
         if self.loose_flags != 0 && inst.is_some_and(|inst| reads_flags(&inst)) {
             return Err(Violation::ReadsAgnostic { pc });
         }
-        let sum = inst.as_ref().and_then(|inst| sum::range(&kept.hart, inst));
-        if inst.is_some_and(|inst| leaves_choice(&kept.hart, &inst)) {
+        let sum = inst.as_ref().and_then(|inst| sum::range(kept.hart(), inst));
+        if inst.is_some_and(|inst| leaves_choice(kept.hart(), &inst)) {
             return Err(Violation::LeavesChoice { pc });
         }
-        let (vl, vstart) = (kept.hart.v.vl, kept.hart.v.vstart);
-        watch.before(&kept.hart, inst.as_ref());
-        let stop = kept.engine.step(&mut kept.hart);
+        let (vl, vstart) = (kept.hart().vector().vl, kept.hart().vector().vstart);
+        watch.before(kept.hart(), inst.as_ref());
+        let stop = kept.step();
         let trap = match stop {
             Stop::Trap(trap) => Some(trap),
             Stop::Budget => None,
         };
-        watch.after(&kept.hart, inst.as_ref(), trap.as_ref());
+        watch.after(kept.hart(), inst.as_ref(), trap.as_ref());
         let ones = &mut self.ones.machine;
-        let other = ones.engine.step(&mut ones.hart);
+        let other = ones.step();
         self.executed += 1;
         self.vector += u64::from(inst.is_some_and(|i| i.op.is_vector()));
-        if other != stop || ones.hart.pc != kept.hart.pc {
+        if other != stop || ones.hart().pc() != kept.hart().pc() {
             return Err(Violation::Leaked { what: format!("what the instruction at {pc:#x} does") });
         }
         if let Some(trap) = trap {
@@ -391,13 +388,13 @@ impl Lab {
             if is_access && !inside {
                 return Err(Violation::Escaped { pc, address: trap.tval });
             }
-            if let Some(record) = record(&trap, &kept.hart, self.dress) {
+            if let Some(record) = record(&trap, kept.hart(), self.dress) {
                 self.trap_count += 1;
                 self.whys.push(trap.why);
                 self.traps.push(record);
             }
-            go_on(&mut kept.hart, &trap, self.dress);
-            go_on(&mut ones.hart, &trap, self.dress);
+            go_on(kept.hart_mut(), &trap, self.dress);
+            go_on(ones.hart_mut(), &trap, self.dress);
         }
         if let (Some(inst), Some(print)) = (&inst, &print) {
             self.open_up(inst, print, vl, vstart, trap.is_some());
@@ -413,7 +410,8 @@ impl Lab {
         let Some(group) = print.writes.first() else { return };
         let first = group.start / 8;
         for byte in first..first + usize::from(sum.size) {
-            self.ones.machine.hart.v.regs[byte] = !self.kept.machine.hart.v.regs[byte];
+            self.ones.machine.hart_mut().vector_mut().registers_mut()[byte] =
+                !self.kept.machine.hart().vector().registers()[byte];
             self.open[byte] = Open::Sum(self.sums.len() as u8);
         }
         self.sums.push(sum);
@@ -423,14 +421,14 @@ impl Lab {
 
     /// Makes the machines differ in what the manual leaves open beyond keeping or ones.
     fn open_up(&mut self, inst: &Inst, print: &Footprint, vl: u64, vstart: u64, trapped: bool) {
-        let kept = &self.kept.machine.hart.v;
-        let ones = &mut self.ones.machine.hart.v;
+        let kept = self.kept.machine.hart().vector();
+        let ones = self.ones.machine.hart_mut().vector_mut();
         let vlen = self.vlen as usize;
         let eew = print.eew as usize;
         let kind = if eew == 1 { Open::Bits } else { Open::Element((eew / 8) as u8) };
         for group in &print.writes {
             let bytes = group.start / 8..group.end / 8;
-            let is_same = kept.regs[bytes.clone()] == ones.regs[bytes.clone()];
+            let is_same = kept.registers()[bytes.clone()] == ones.registers()[bytes.clone()];
             if is_same && self.open[bytes.clone()].iter().all(|open| *open == Open::No) {
                 continue;
             }
@@ -444,7 +442,7 @@ impl Lab {
                         |bit: usize| inst.vm && (vstart as usize..vl as usize).contains(&(at + bit));
                     let closed =
                         (0..8).filter(|&bit| written(bit) && !trapped).fold(0, |m, bit| m | 1 << bit);
-                    ones.regs[byte] = kept.regs[byte] ^ !closed;
+                    ones.registers_mut()[byte] = kept.registers()[byte] ^ !closed;
                     *open = match closed {
                         0xff => Open::No,
                         0 => *open,
@@ -452,14 +450,14 @@ impl Lab {
                     };
                     continue;
                 }
-                *open = match (kept.regs[byte] == ones.regs[byte], *open, kind) {
+                *open = match (kept.registers()[byte] == ones.registers()[byte], *open, kind) {
                     // What could be anything may have been kept as that, or become ones: the two are not to
                     // meet by chance.
                     (_, Open::Free | Open::FreeBits, _)
                     | (_, Open::Bits | Open::Sum(_), Open::Element(_))
-                        if ones.regs[byte] == 0xff =>
+                        if ones.registers()[byte] == 0xff =>
                     {
-                        ones.regs[byte] = !kept.regs[byte];
+                        ones.registers_mut()[byte] = !kept.registers()[byte];
                         Open::Free
                     }
                     (true, ..) => Open::No,
@@ -475,7 +473,8 @@ impl Lab {
         let mut free = |bits: Range<usize>, kind: Open| {
             for bit in bits {
                 let mask = 1 << (bit % 8);
-                ones.regs[bit / 8] = ones.regs[bit / 8] & !mask | !kept.regs[bit / 8] & mask;
+                ones.registers_mut()[bit / 8] =
+                    ones.registers()[bit / 8] & !mask | !kept.registers()[bit / 8] & mask;
                 if !matches!(open[bit / 8], Open::Free | Open::FreeBits) || kind == Open::Free {
                     open[bit / 8] = kind;
                 }
@@ -578,15 +577,17 @@ impl Lab {
     }
 
     fn run_blocks(&mut self, code: &Code) -> Result<(), Violation> {
-        let Machine { hart, engine, .. } = &mut self.kept.machine;
-        let limit = hart.instret + MOST_INSNS;
-        while hart.instret < limit {
-            match engine.run(hart, MOST_INSNS) {
+        let machine = &mut self.kept.machine;
+        let limit = machine.instructions_retired() + MOST_INSNS;
+        while machine.instructions_retired() < limit {
+            let stop = machine.step_many(MOST_INSNS);
+            let hart = machine.hart_mut();
+            match stop {
                 Stop::Budget => {}
-                Stop::Trap(_) if hart.pc == code.end => return Ok(()),
+                Stop::Trap(_) if hart.pc() == code.end => return Ok(()),
                 Stop::Trap(trap) => {
                     self.trap_count += 1;
-                    self.traps.push([trap.cause as u64, trap.tval, hart.pc, hart.v.vstart]);
+                    self.traps.push([trap.cause as u64, trap.tval, hart.pc(), hart.vector().vstart]);
                     if self.traps.len() as u64 > MOST_INSNS {
                         break;
                     }
@@ -607,16 +608,16 @@ fn reads_flags(inst: &Inst) -> bool {
 fn leaves_choice(hart: &Hart, inst: &Inst) -> bool {
     let bits = match inst.op {
         Op::Vsetvli | Op::Vsetivli => inst.imm as u64,
-        Op::Vsetvl => hart.x[inst.rs2],
+        Op::Vsetvl => hart.x(inst.rs2),
         _ => return false,
     };
-    let vlmax = |vtype: Vtype| u64::from(vtype.vlmax(hart.config.vlen));
+    let vlmax = |vtype: Vtype| u64::from(vtype.vlmax(hart.config().vlen));
     let new = vlmax(Vtype::from_bits(bits));
     match (inst.op, inst.rs1, inst.rd) {
         (Op::Vsetivli, avl, _) => u64::from(avl) > new && u64::from(avl) < 2 * new,
-        (_, 0, 0) => hart.v.vtype.vill || new != vlmax(hart.v.vtype),
+        (_, 0, 0) => hart.vector().vtype.vill || new != vlmax(hart.vector().vtype),
         (_, 0, _) => false,
-        (_, rs1, _) => hart.x[rs1] > new && hart.x[rs1] < 2 * new,
+        (_, rs1, _) => hart.x(rs1) > new && hart.x(rs1) < 2 * new,
     }
 }
 

@@ -94,12 +94,12 @@ pub struct Event {
 
 impl Event {
     fn before(hart: &Hart, inst: Option<&Inst>) -> Event {
-        let v = &hart.v;
+        let v = hart.vector();
         let sew = v.vtype.sew.bits();
-        let bit = |i: u64| v.regs[i as usize / 8] >> (i % 8) & 1 != 0;
+        let bit = |i: u64| v.registers()[i as usize / 8] >> (i % 8) & 1 != 0;
         let masked = inst.is_some_and(|inst| !inst.vm);
         let active = (v.vstart..v.vl).any(|i| !masked || bit(i));
-        let f = inst.map_or(u64::MAX, |inst| hart.f[inst.rs1 % 32]);
+        let f = inst.map_or(u64::MAX, |inst| hart.f(inst.rs1 % 32));
         let boxed = sew == 64 || f >> sew == u64::MAX >> sew;
         Event { step: 0, inst: inst.copied(), vstart: v.vstart, sew, active, boxed, trap: None }
     }
@@ -158,7 +158,7 @@ pub fn events(lab: &mut Lab, stream: &Stream, n: usize, dress: Dress) -> Result<
     }
     impl Observer for Events {
         fn before(&mut self, hart: &Hart, inst: Option<&Inst>) {
-            let step = self.ends.partition_point(|&end| end <= hart.pc);
+            let step = self.ends.partition_point(|&end| end <= hart.pc());
             self.pending = Some(Event { step, ..Event::before(hart, inst) });
         }
         fn after(&mut self, _: &Hart, _: Option<&Inst>, trap: Option<&Trap>) {

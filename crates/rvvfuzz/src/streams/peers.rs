@@ -225,7 +225,7 @@ fn ask_here_with(
             let mut machine = Machine::bare(config, &image).map_err(|e| failed(e.to_string()))?;
             ended(machine.run(None))?;
             let at = (DUMPS - RUNTIME) as usize;
-            to_words(&machine.hart.ram.bytes()[at..at + 8 * words * streams.len()])
+            to_words(&machine.hart().memory()[at..at + 8 * words * streams.len()])
         }
         Dress::Linux => {
             let options = ProcessOptions {
@@ -236,7 +236,7 @@ fn ask_here_with(
             };
             let mut machine = Machine::user(config, &image, options).map_err(|e| failed(e.to_string()))?;
             ended(machine.run(None))?;
-            let process = machine.process.as_ref().ok_or_else(|| failed("it is no process".into()))?;
+            let process = machine.process().ok_or_else(|| failed("it is no process".into()))?;
             to_words(process.stdout())
         }
     };

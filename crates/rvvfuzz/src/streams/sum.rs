@@ -16,7 +16,7 @@ pub fn range(hart: &Hart, inst: &Inst) -> Option<Sum> {
         Op::VfwredusumVs => true,
         _ => return None,
     };
-    let v = &hart.v;
+    let v = hart.vector();
     let source = v.vtype.sew.bytes() as u8;
     let size = if wide { 2 * source } else { source };
     if v.vtype.vill || source < 2 || size > 8 {
@@ -24,13 +24,13 @@ pub fn range(hart: &Hart, inst: &Inst) -> Option<Sum> {
     }
     let read = |at: usize, size: u8| {
         let mut le = [0; 8];
-        le[..usize::from(size)].copy_from_slice(v.regs.get(at..at + usize::from(size))?);
+        le[..usize::from(size)].copy_from_slice(v.registers().get(at..at + usize::from(size))?);
         Some(to_f64(u64::from_le_bytes(le), size))
     };
     let start = read(usize::from(inst.rs1) * v.vlenb, size)?;
     let (mut sum, mut magnitude, mut count) = (start, start.abs(), 1.0);
     for i in 0..v.vl as usize {
-        let active = inst.vm || v.regs[i / 8] >> (i % 8) & 1 != 0;
+        let active = inst.vm || v.registers()[i / 8] >> (i % 8) & 1 != 0;
         if active {
             let value = read(usize::from(inst.rs2) * v.vlenb + i * usize::from(source), source)?;
             sum += value;

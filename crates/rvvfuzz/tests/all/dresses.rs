@@ -60,7 +60,7 @@ fn in_process_in_blocks_and_as_elfs() {
 /// Every block as host code: alone, and block by block beside the interpreter.
 #[test]
 fn host_code_does_what_the_interpreter_does() {
-    if !rvvsim::engine::has_host_code() {
+    if !rvvsim::has_host_code() {
         return;
     }
     for vlen in [128, 256, 1024, 4096] {

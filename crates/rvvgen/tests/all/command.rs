@@ -84,7 +84,7 @@ fn run(elf: &[u8], vlen: u32) -> Vec<u8> {
     let options = ProcessOptions { stdout: Stream::Capture, ..ProcessOptions::default() };
     let mut machine = Machine::user(Config { vlen, ..Config::default() }, &image, options).unwrap();
     assert_eq!(machine.run(None), Outcome::Exited(0));
-    machine.process.as_ref().unwrap().stdout().to_vec()
+    machine.stdout().to_vec()
 }
 
 #[test]

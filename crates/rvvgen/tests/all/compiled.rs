@@ -122,7 +122,7 @@ pub fn on_rvvsim(image: &Image, vlen: u32, agnostic: Agnostic, only: Option<usiz
     let options = ProcessOptions { args, stdout: Output::Capture, ..ProcessOptions::default() };
     let mut machine = Machine::user(config, image, options).map_err(|e| e.to_string())?;
     match machine.run(None) {
-        Outcome::Exited(0) => Ok(machine.process.as_ref().map(|p| p.stdout().to_vec()).unwrap_or_default()),
+        Outcome::Exited(0) => Ok(machine.stdout().to_vec()),
         other => Err(format!("{other:?}")),
     }
 }

@@ -2,6 +2,7 @@
 
 mod command;
 mod compiled;
+mod examples;
 mod head_comment;
 mod programs;
 mod text;

@@ -62,7 +62,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Has `observer` told of each block as it is decoded: its address, and its instructions with their
+    /// Calls `observer` for each block as it is decoded: its address, and its instructions with their
     /// offsets.
     pub fn observe(&mut self, observer: impl FnMut(u64, &[(u16, Inst)]) + 'static) {
         self.cache.observer = Some(Box::new(observer));

@@ -6,7 +6,7 @@ use crate::Hart;
 use crate::hart::RegFile;
 use crate::mem::{PAGE, Target};
 use crate::scalar::{self, Execution, Flow, Handler, integer};
-use crate::trap::{Cause, Exec, Trap};
+use crate::trap::{Cause, Exec, MISSING_EXTENSION, Trap};
 use crate::vector::{self, FastPath};
 use rvv_isa::{Chapter, Class, Ext, Inst, Op, Vtype};
 use std::cell::Cell;
@@ -186,7 +186,7 @@ impl Builder {
                 Some(_) if len == 2 && hart.config.isa.has(Ext::Zca) => {
                     "a compressed instruction while misa.C is clear"
                 }
-                Some(_) => "an instruction of an extension that --isa leaves out",
+                Some(_) => MISSING_EXTENSION,
                 None => vector::reserved_encoding(word).unwrap_or(
                     "not an instruction of any extension this machine knows, or a reserved encoding",
                 ),

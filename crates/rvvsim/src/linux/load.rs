@@ -49,10 +49,7 @@ pub fn load(
     ram: &mut Ram,
 ) -> Result<(AddressSpace, Start, Facts), LoadError> {
     if !(64 << 10..=1 << 34).contains(&options.stack) {
-        return Err(LoadError::DoesNotFit(format!(
-            "a stack of {} bytes is too small or too large; between 64 KiB and 16 GiB will do",
-            options.stack
-        )));
+        return Err(LoadError::Stack(options.stack));
     }
     let stack_bottom = STACK_TOP - options.stack.next_multiple_of(PAGE);
     let mut space = AddressSpace::new(stack_bottom, stack_bottom - STACK_GAP);
@@ -131,15 +128,15 @@ pub fn load(
 }
 
 fn put_area(space: &mut AddressSpace, ram: &mut Ram, start: u64, area: Area) -> Result<(), LoadError> {
-    space.map(ram, start, area).map_err(|_| LoadError::DoesNotFit("too many mappings".into()))
+    space.map(ram, start, area).map_err(|_| LoadError::Full("too many mappings"))
 }
 
 fn put_bytes(space: &mut AddressSpace, ram: &mut Ram, va: u64, bytes: &[u8]) -> Result<(), LoadError> {
-    space.write(ram, va, bytes).map_err(|why| LoadError::DoesNotFit(why.into()))
+    space.write(ram, va, bytes).map_err(LoadError::Full)
 }
 
 fn place(space: &AddressSpace, len: u64) -> Result<u64, LoadError> {
-    space.find_free(0, len).map_err(|_| LoadError::DoesNotFit("no room in the address space".into()))
+    space.find_free(0, len).map_err(|_| LoadError::Full("no room in the address space"))
 }
 
 fn prot(segment: &Segment) -> u64 {
@@ -155,24 +152,17 @@ fn load_image(
     bias: u64,
     what: &str,
 ) -> Result<(), LoadError> {
-    let does_not_fit = |why: String| Err(LoadError::DoesNotFit(why));
+    let what = || what.to_owned();
     let total = image.segments.iter().fold(0u64, |sum, s| sum.saturating_add(s.memsz));
     if total > ram.len() as u64 {
-        return does_not_fit(format!(
-            "{what} needs {total} bytes of memory, more than --mem {} gives",
-            ram.len()
-        ));
+        return Err(LoadError::TooLarge { what: what(), needed: total, available: ram.len() as u64 });
     }
     let mut previous: Option<(u64, u64)> = None;
     for segment in &image.segments {
         let start = segment.vaddr.wrapping_add(bias);
         let end = start.checked_add(segment.memsz).and_then(|end| end.checked_next_multiple_of(PAGE));
         let Some(end) = end.filter(|&end| end <= USER_END) else {
-            return does_not_fit(format!(
-                "{what} has a segment at {:#x}, outside the {} GiB a user program has; link it lower",
-                segment.vaddr,
-                USER_END >> 30
-            ));
+            return Err(LoadError::TooHigh { what: what(), at: segment.vaddr, limit: USER_END });
         };
         let mut first = start & !(PAGE - 1);
         let prot = prot(segment);
@@ -185,9 +175,7 @@ fn load_image(
         }
         if first < end {
             if !space.is_free(first, end) {
-                return does_not_fit(format!(
-                    "{what} claims {first:#x}, where the stack or a mapping must be"
-                ));
+                return Err(LoadError::Overlap { what: what(), at: first });
             }
             put_area(space, ram, first, Area::anonymous(end, prot, ""))?;
         }
@@ -200,17 +188,11 @@ fn load_image(
 /// The bytes of the interpreter a dynamically linked program names.
 fn read_interpreter(path: &[u8], fs: &FileSystem) -> Result<Vec<u8>, LoadError> {
     let name = String::from_utf8_lossy(path).into_owned();
-    let help = "give the folder that holds the riscv64 libraries with -L (for example -L /usr/riscv64-linux-gnu), \
-                or link with -static";
-    let failed =
-        |why: String| LoadError::DoesNotFit(format!("cannot load the interpreter {name}: {why}; {help}"));
+    let failed = |source: std::io::Error| LoadError::Interpreter { name: name.clone(), source };
     let open = || fs.locate(path, true, true)?.open(OFlags::RDONLY, Mode::empty());
-    let fd = open().map(|opened| opened.fd).map_err(|e| failed(std::io::Error::from(e).to_string()))?;
+    let fd = open().map(|opened| opened.fd).map_err(|e| failed(e.into()))?;
     let mut bytes = Vec::new();
-    std::fs::File::from(fd)
-        .take(LARGEST_INTERPRETER)
-        .read_to_end(&mut bytes)
-        .map_err(|e| failed(e.to_string()))?;
+    std::fs::File::from(fd).take(LARGEST_INTERPRETER).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
@@ -229,9 +211,7 @@ impl Stack<'_> {
         let sp =
             self.sp.checked_sub(bytes.len() as u64).map(|sp| sp & !(align - 1)).filter(|&sp| sp >= least);
         let Some(sp) = sp else {
-            return Err(LoadError::DoesNotFit(
-                "the arguments and environment are too long for the stack".into(),
-            ));
+            return Err(LoadError::Arguments);
         };
         put_bytes(self.space, self.ram, sp, bytes)?;
         self.sp = sp;

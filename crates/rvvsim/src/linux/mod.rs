@@ -37,7 +37,7 @@ mod user;
 mod walk;
 
 pub use options::{Clock, Grant, Input, Output, ProcessOptions};
-pub use space::AddressSpace;
+pub(crate) use space::{AddressSpace, OUT_OF_MEMORY};
 pub use strace::signal_name;
 
 use crate::Hart;
@@ -145,7 +145,7 @@ impl Process {
         mut options: ProcessOptions,
         ram: &mut Ram,
     ) -> Result<(Self, AddressSpace, Start), LoadError> {
-        let fs = FileSystem::new(&options).map_err(LoadError::DoesNotFit)?;
+        let fs = FileSystem::new(&options)?;
         let identity = Identity::new(&options);
         let mut random = process::Random::new(options.seed);
         let (space, start, facts) = load::load(config, image, &options, &fs, &identity, &mut random, ram)?;
@@ -262,7 +262,7 @@ impl Process {
     /// memory to run.
     fn out_of_memory(&mut self, hart: &mut Hart, trap: Trap) -> Verdict {
         let size = hart.ram.len() >> 10;
-        self.note(&format!("the guest has used up its memory, {size} KiB; give it more with --mem"));
+        self.note(&format!("the guest has used up its memory, {size} KiB"));
         end(hart, Verdict::Kill { signal: signal::SIGSEGV, trap: Some(trap) })
     }
 

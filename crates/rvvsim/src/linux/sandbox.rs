@@ -8,6 +8,7 @@ use super::files::{HostFile, flag};
 use super::options::ProcessOptions;
 use super::tmp::{self, Room, Tmp};
 use super::walk::{End, Folder, Held, Walk};
+use crate::machine::LoadError;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -30,12 +31,12 @@ pub struct OpenGrant {
 }
 
 impl OpenGrant {
-    fn open(path: &Path, name: Vec<u8>, writable: bool) -> Result<Self, String> {
+    fn open(path: &Path, name: Vec<u8>, writable: bool) -> Result<Self, LoadError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(CWD, path, flags, Mode::empty());
         let with_id = opened.and_then(|fd| rustix::fs::fstat(&fd).map(|stat| (fd, stat)));
-        let (fd, stat) = with_id
-            .map_err(|e| format!("cannot open folder {}: {}", path.display(), std::io::Error::from(e)))?;
+        let (fd, stat) =
+            with_id.map_err(|e| LoadError::Folder { path: path.to_owned(), source: e.into() })?;
         Ok(OpenGrant { name, fd, writable, private: false, id: (stat.st_dev, stat.st_ino) })
     }
 }
@@ -71,7 +72,7 @@ pub struct FileSystem {
 
 impl FileSystem {
     /// Opens what was granted.
-    pub fn new(options: &ProcessOptions) -> Result<Self, String> {
+    pub fn new(options: &ProcessOptions) -> Result<Self, LoadError> {
         let sysroot = match &options.sysroot {
             Some(path) => Some(OpenGrant::open(path, path.as_os_str().as_bytes().to_vec(), false)?),
             None => None,

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Why a page could not be had: all of guest memory is in use.
-pub const OUT_OF_MEMORY: &str = "guest memory is used up; give it more with --mem";
+pub const OUT_OF_MEMORY: &str = "guest memory is used up";
 /// Why a page could not be had: the file behind it is shorter.
 pub const PAST_END_OF_FILE: &str = "the page is past the end of the file mapped there";
 

@@ -23,8 +23,8 @@ mod tests;
 
 pub use csr::CsrFile;
 pub(crate) use platform::Devices;
-pub use platform::{Platform, RAM_BASE, RESET_VECTOR};
-pub use uart::Input;
+pub use platform::{Platform, RAM_BASE};
+pub use uart::Input as ConsoleInput;
 
 use crate::Hart;
 

@@ -112,7 +112,7 @@ impl Platform {
         }
     }
 
-    /// Gives the serial port something to hear: nothing, unless told otherwise.
+    /// What the serial port reads; nothing by default.
     pub fn set_input(&mut self, input: Input) {
         self.input = input;
     }
@@ -255,10 +255,7 @@ pub(super) fn ram_range(pa: u64, size: u64, ram: usize) -> Option<std::ops::Rang
 
 fn does_not_fit(what: &str, at: u64, size: u64, mem: u64) -> LoadError {
     let end = RAM_BASE.saturating_add(mem);
-    LoadError::DoesNotFit(format!(
-        "{what} needs {size} bytes at {at:#x}, and RAM is from {RAM_BASE:#x} to {end:#x}; \
-         link it elsewhere or give more --mem"
-    ))
+    LoadError::OutsideRam { what: what.to_owned(), at, size, start: RAM_BASE, end }
 }
 
 /// The code at the reset vector: `a0` is the hart's number, `a1` the device tree, then to `entry`.

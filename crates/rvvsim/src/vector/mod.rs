@@ -1,13 +1,13 @@
 //! The vector unit: state, legality, and the instructions by chapter of the manual.
 //!
-//! The engine knows `vtype` when it decodes, so an instruction is looked at once: [`translate`] checks every rule
-//! that depends on the encoding, `vtype` and the configuration, and chooses a kernel for the operation and the
-//! element width. What depends on `vl`, `vstart` and `frm` is checked by the kernel.
+//! The engine knows `vtype` when it decodes, so an instruction is looked at once: `translate` checks every
+//! rule that depends on the encoding, `vtype` and the configuration, and chooses a kernel for the operation
+//! and the element width. What depends on `vl`, `vstart` and `frm` is checked by the kernel.
 //!
-//! * [`legality`] — the reserved encodings, each by the manual's own id;
-//! * [`body`] — prestart, active, inactive, body and tail; [`policy`] — the agnostic policies;
-//! * one module for each chapter: configuration, memory, integer, fixed-point, floating-point, reduction,
-//!   mask, permutation, cryptography.
+//! * `chapters` has one module for each chapter of the manual: configuration, memory, integer, fixed-point,
+//!   floating-point, reduction, mask, permutation, cryptography;
+//! * `rules` has the reserved encodings, each by the manual's id, the agnostic policies, and [`footprint`];
+//! * `run` has prestart, active, inactive, body and tail, and the kernels that compute elements.
 
 mod chapters;
 mod rules;
@@ -16,11 +16,11 @@ mod run;
 pub use chapters::vset::{VillOrigin, next_vtype, supported};
 pub use rules::footprint::{Footprint, footprint};
 pub(crate) use rules::legality::{TWO_EEWS, VILL, VSTART};
-pub use rules::policy::Policy;
+use rules::policy::Policy;
 pub use rules::reserved::reserved_encoding;
 pub(crate) use run::copy;
 pub(crate) use run::fast_path::FastPath;
-pub use run::registers::Registers;
+pub(crate) use run::registers::Registers;
 
 use crate::Hart;
 use crate::config::{Agnostic, Config};
@@ -38,7 +38,7 @@ use rvv_isa::{Chapter, Eew, Inst, Scalar, Sew, VectorOp, Vtype, rows};
 pub struct VectorState {
     /// The 32 registers, VLEN/8 bytes each, one after the other: a register group is a slice. A little slack
     /// comes after the last; see [`VectorState::register`].
-    pub regs: Registers,
+    pub(crate) regs: Registers,
     /// VLEN in bytes.
     pub vlenb: usize,
     /// Vector length.
@@ -84,6 +84,18 @@ impl VectorState {
         }
     }
 
+    /// The 32 registers, VLEN/8 bytes each, one after the other: a register group is a slice.
+    #[must_use]
+    pub fn registers(&self) -> &[u8] {
+        &self.regs[..32 * self.vlenb]
+    }
+
+    /// The 32 registers, to write.
+    pub fn registers_mut(&mut self) -> &mut [u8] {
+        self.known_ones.forget_all();
+        &mut self.regs[..32 * self.vlenb]
+    }
+
     /// The bytes of a register.
     #[must_use]
     pub fn register(&self, r: u8) -> &[u8] {
@@ -98,11 +110,11 @@ impl VectorState {
 }
 
 /// Executes a translated instruction.
-pub type Run = fn(&mut Hart, &VInst) -> Exec;
+pub(crate) type Run = fn(&mut Hart, &VInst) -> Exec;
 
 /// A vector instruction under a known `vtype`, ready to run: `(vi.run)(hart, &vi)`.
 #[derive(Clone, Copy)]
-pub struct VInst {
+pub(crate) struct VInst {
     /// The instruction.
     pub inst: Inst,
     /// What runs it.
@@ -129,7 +141,7 @@ pub struct VInst {
 
 /// Where the register groups of an instruction begin, in bytes of [`VectorState::regs`].
 #[derive(Clone, Copy, Default)]
-pub struct RegisterGroups {
+pub(crate) struct RegisterGroups {
     /// `vd`, or `vs3`.
     pub vd: u32,
     /// `vs1`.
@@ -142,7 +154,7 @@ pub struct RegisterGroups {
 
 /// The scalar operand of an instruction.
 #[derive(Clone, Copy, Default)]
-pub struct ScalarOperand {
+pub(crate) struct ScalarOperand {
     /// It is the immediate and not a register.
     pub immediate: bool,
     /// The bits of it that count.
@@ -153,7 +165,7 @@ pub struct ScalarOperand {
 
 /// Which elements of an instruction get results, and what becomes of the others.
 #[derive(Clone, Copy)]
-pub struct ElementPolicy {
+pub(crate) struct ElementPolicy {
     /// Elements are active where `v0.mask` says so. (A carry or a selector in v0 is an operand and no mask.)
     pub masked: bool,
     /// What becomes of inactive elements.
@@ -195,7 +207,7 @@ enum Form {
     FloatTest,
     /// The kernel folds all elements into one.
     Reduce,
-    /// A way of its own.
+    /// By this function.
     Own(Run),
 }
 
@@ -275,11 +287,19 @@ fn row(op: VectorOp, sew: Sew) -> Row {
     }
 }
 
+/// Whether a vector instruction may execute under `vtype`.
+///
+/// # Errors
+/// The rule it breaks: it is then an illegal instruction.
+pub fn check(config: &Config, inst: &Inst, vtype: Vtype) -> Result<(), &'static str> {
+    translate(config, inst, vtype).map(|_| ())
+}
+
 /// Checks a vector instruction under `vtype` and chooses its kernel.
 ///
 /// # Errors
 /// The rule it breaks: it is then an illegal instruction.
-pub fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'static str> {
+pub(crate) fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VInst, &'static str> {
     let op = match inst.op.chapter() {
         Chapter::Vector(VectorOp::Config(op)) => return Ok(vset::translate(config, inst, op, vtype)),
         Chapter::Vector(op) => op,

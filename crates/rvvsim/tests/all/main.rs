@@ -2,6 +2,7 @@
 //! Vector instructions are tested in `testsuite/tests/all/`; here is what they say when they trap.
 
 mod command;
+mod examples;
 mod exec;
 mod footprint;
 mod fp;

@@ -68,13 +68,19 @@ fn new(elf: &[u8]) -> Machine {
 
 /// All that a program could tell.
 fn state(machine: &Machine) -> (Vec<u64>, Vec<u8>, Vec<u8>, u64, u64) {
-    let h = &machine.hart;
-    let x = h.x.architectural().to_vec();
-    (x, h.v.regs[..32 * h.v.vlenb].to_vec(), h.ram.bytes().to_vec(), h.instret, h.v.vl)
+    let h = machine.hart();
+    let x = h.x_registers().to_vec();
+    (
+        x,
+        h.vector().registers()[..32 * h.vector().vlenb].to_vec(),
+        h.memory().to_vec(),
+        h.instructions_retired(),
+        h.vector().vl,
+    )
 }
 
 fn finish(machine: &mut Machine) {
-    machine.hart.config.max_insns = None;
+    machine.hart_mut().config_mut().max_insns = None;
     assert_eq!(machine.run(None), Outcome::Exited(0));
 }
 
@@ -83,7 +89,7 @@ fn a_snapshot_can_be_returned_to_again_and_again() {
     let elf = program(20);
     let mut machine = new(&elf);
     let fresh = machine.snapshot().expect("a bare machine");
-    machine.hart.config.max_insns = Some(137);
+    machine.hart_mut().config_mut().max_insns = Some(137);
     assert_eq!(machine.run(None), Outcome::OutOfInstructions);
     let (before, middle) = (state(&machine), machine.snapshot().expect("a bare machine"));
     finish(&mut machine);

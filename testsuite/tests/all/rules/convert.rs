@@ -14,9 +14,9 @@ fn f32s(values: &[f32]) -> Vec<u64> {
 /// Converts, from `from` bits to `to` bits.
 fn convert(lab: &mut Lab, name: &str, from: u32, to: u32, values: &[u64]) -> (Vec<u64>, u8) {
     lab.vl(values.len() as u64).puts(VS2, from, values);
-    lab.hart.fflags = Default::default();
+    lab.hart.set_fflags(Default::default());
     lab.ok(ins(name).vd(VD).vs2(VS2));
-    (lab.gets(VD, to, values.len()), lab.hart.fflags.bits())
+    (lab.gets(VD, to, values.len()), lab.hart.fflags().bits())
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn conversions_to_integers_round_by_frm_and_rtz_does_not() {
     for (frm, want) in want.iter().enumerate() {
         let mut lab = Lab::new(128);
         lab.set(32, Lmul::M1);
-        lab.hart.frm = frm as u8;
+        lab.hart.set_frm(frm as u8);
         let signed = |want: &[i64]| want.iter().map(|&x| low(x as u64, 32)).collect::<Vec<u64>>();
         assert_eq!(convert(&mut lab, "vfcvt.x.f.v", 32, 32, &values), (signed(want), NX), "frm {frm}");
         assert_eq!(convert(&mut lab, "vfcvt.rtz.x.f.v", 32, 32, &values), (signed(&[2, -2, 3, 0]), NX));
@@ -90,13 +90,13 @@ fn conversions_from_integers_round_by_frm() {
         [(0, 0x4b80_0000), (1, 0x4b80_0000), (2, 0x4b80_0000), (3, 0x4b80_0001), (4, 0x4b80_0001)]
     {
         lab.set(32, Lmul::M1);
-        lab.hart.frm = frm;
+        lab.hart.set_frm(frm);
         assert_eq!(convert(&mut lab, "vfcvt.f.x.v", 32, 32, &[0x0100_0001]), (vec![want], NX), "frm {frm}");
         assert_eq!(convert(&mut lab, "vfcvt.f.xu.v", 32, 32, &[0x0100_0001]), (vec![want], NX), "frm {frm}");
         assert_eq!(convert(&mut lab, "vfncvt.f.x.w", 64, 32, &[0x0100_0001]), (vec![want], NX), "frm {frm}");
         assert_eq!(convert(&mut lab, "vfncvt.f.xu.w", 64, 32, &[0x0100_0001]), (vec![want], NX), "frm {frm}");
     }
-    lab.hart.frm = 0;
+    lab.hart.set_frm(0);
     let minus = (-1.0f32).to_bits();
     assert_eq!(convert(&mut lab, "vfcvt.f.x.v", 32, 32, &[0xffff_ffff]), (vec![u64::from(minus)], 0));
     assert_eq!(convert(&mut lab, "vfcvt.f.xu.v", 32, 32, &[0xffff_ffff]).0, f32s(&[4294967296.0]));
@@ -128,7 +128,7 @@ fn conversions_between_float_widths() {
     for (frm, want) in
         [(0, 0x3f80_0000), (1, 0x3f80_0000), (2, 0x3f80_0000), (3, 0x3f80_0001), (4, 0x3f80_0001)]
     {
-        lab.hart.frm = frm;
+        lab.hart.set_frm(frm);
         assert_eq!(convert(&mut lab, "vfncvt.f.f.w", 64, 32, &[tie]), (vec![want], NX), "frm {frm}");
         // Round to odd does not look at frm.
         assert_eq!(
@@ -148,7 +148,7 @@ fn bf16_conversions_round_or_are_exact() {
     for (frm, want) in [(0, 0x3f80u64), (1, 0x3f80), (2, 0x3f80), (3, 0x3f81), (4, 0x3f81)] {
         let mut lab = Lab::new(128);
         lab.set(16, Lmul::M1);
-        lab.hart.frm = frm;
+        lab.hart.set_frm(frm);
         // 1 + 2^-8 is a tie.
         assert_eq!(
             convert(&mut lab, "vfncvtbf16.f.f.w", 32, 16, &[0x3f80_8000]),
@@ -196,7 +196,7 @@ fn vfwmaccbf16_is_fused_into_single_precision() {
     assert_eq!(lab.gets(VD, 32, 3), f32s(&[2f32.powi(-6) + 2f32.powi(-14), 15.5, 0.0]));
     // One rounding, by frm: 1 + 2^-30.
     for (frm, want) in [(0, 0x3f80_0000u64), (3, 0x3f80_0001)] {
-        lab.hart.frm = frm;
+        lab.hart.set_frm(frm);
         lab.vl(1)
             .put(VD, 32, 0, 0x3f80_0000)
             .put(VS2, 16, 0, bf(2f32.powi(-15)))
@@ -205,7 +205,7 @@ fn vfwmaccbf16_is_fused_into_single_precision() {
         assert_eq!(lab.get(VD, 32, 0), want, "frm {frm}");
     }
     // The scalar must be boxed.
-    lab.hart.frm = 0;
+    lab.hart.set_frm(0);
     lab.f(SCALAR, bf(1.0));
     lab.ok(ins("vfwmaccbf16.vf").vd(VD).vs2(VS2).rs1(SCALAR));
     assert_eq!(lab.get(VD, 32, 0), 0x7fc0_0000);

@@ -11,12 +11,12 @@ pub fn hex(text: &str) -> Vec<u8> {
 
 impl Lab {
     pub fn put_bytes(&mut self, r: u8, bytes: &[u8]) -> &mut Lab {
-        let at = usize::from(r) * self.hart.v.vlenb;
-        self.hart.v.regs[at..at + bytes.len()].copy_from_slice(bytes);
+        let at = usize::from(r) * self.hart.vector().vlenb;
+        self.hart.vector_mut().registers_mut()[at..at + bytes.len()].copy_from_slice(bytes);
         self
     }
     pub fn bytes(&self, r: u8, n: usize) -> Vec<u8> {
-        self.hart.v.regs[usize::from(r) * self.hart.v.vlenb..][..n].to_vec()
+        self.hart.vector().registers()[usize::from(r) * self.hart.vector().vlenb..][..n].to_vec()
     }
 }
 
@@ -436,7 +436,7 @@ fn ghash_agrees_with_the_plain_product_in_every_group() {
     let mut lab = Lab::new(512);
     let block = |lab: &Lab, r: u8, g: usize| {
         let at = usize::from(r) * 64 + 16 * g;
-        u128::from_be_bytes(lab.hart.v.regs[at..at + 16].try_into().unwrap())
+        u128::from_be_bytes(lab.hart.vector().registers()[at..at + 16].try_into().unwrap())
     };
     for _ in 0..50 {
         lab.shake(&mut random).set(32, Lmul::M2);

@@ -148,10 +148,10 @@ fn inputs(format: Format) -> Vec<u64> {
 fn compare(name: &str, frm: u8, model: impl Fn(Format, u64) -> (u64, u8)) {
     for format in FORMATS {
         let mut lab = Lab::new(65536);
-        lab.hart.frm = frm;
+        lab.hart.set_frm(frm);
         for chunk in inputs(format).chunks(65536 / format.bits as usize) {
             lab.set(format.bits, Lmul::M1).vl(chunk.len() as u64).puts(8, format.bits, chunk);
-            lab.hart.fflags = Default::default();
+            lab.hart.set_fflags(Default::default());
             lab.ok(ins(name).vd(16).vs2(8));
             let mut flags = 0;
             for (i, &x) in chunk.iter().enumerate() {
@@ -164,7 +164,7 @@ fn compare(name: &str, frm: u8, model: impl Fn(Format, u64) -> (u64, u8)) {
                     format.bits
                 );
             }
-            assert_eq!(lab.hart.fflags.bits(), flags, "{name}, {} bits: flags", format.bits);
+            assert_eq!(lab.hart.fflags().bits(), flags, "{name}, {} bits: flags", format.bits);
         }
     }
 }
@@ -212,8 +212,8 @@ fn estimate_flags_one_by_one() {
         ("vfrsqrt7.v", 3, 0),
     ] {
         lab.put(8, 32, 0, x);
-        lab.hart.fflags = Default::default();
+        lab.hart.set_fflags(Default::default());
         lab.ok(ins(name).vd(9).vs2(8));
-        assert_eq!(lab.hart.fflags.bits(), flags, "{name} of {x:#x}");
+        assert_eq!(lab.hart.fflags().bits(), flags, "{name} of {x:#x}");
     }
 }

@@ -282,8 +282,8 @@ pub fn prepare(lab: &mut Lab, form: &Form, sew: u32) {
     lab.x(DATA_X, super::harness::DATA).x(STRIDE_X, 24).x(SCALAR, 5).f(SCALAR, 0xffff_ffff_ffff_3c00);
     // Indices: small ones, in order.
     if let (true, Some(Width::Bits(eew))) = (form.memory, form.vs2) {
-        let n = 8 * lab.hart.v.vlenb * 8 / eew as usize;
-        for i in 0..n.min(lab.hart.v.vl as usize) {
+        let n = 8 * lab.hart.vector().vlenb * 8 / eew as usize;
+        for i in 0..n.min(lab.hart.vector().vl as usize) {
             lab.put(VS2, eew, i, (i as u64 * u64::from(sew / 8)) & 0xff);
         }
     }

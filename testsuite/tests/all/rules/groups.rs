@@ -181,7 +181,7 @@ fn element_groups_may_span_registers() {
     lab.set(32, Lmul::M1).vl(0);
     lab.cites_any(ins("vaesef.vv").vd(8).vs2(16), &["veccrypto_lmul_egwconstr", "egs_ge_vlmax_rsv"]);
     lab.set(32, Lmul::M4);
-    assert_eq!(lab.hart.v.vl, 8);
+    assert_eq!(lab.hart.vector().vl, 8);
     let plain = hex("00112233445566778899aabbccddeeff");
     let keys = {
         lab.set(32, Lmul::M2);
@@ -249,7 +249,7 @@ fn zvbb_elements_are_as_wide_as_the_base_has_them() {
         for sew in [8, 16, 32, 64] {
             lab.x(1, 2);
             lab.ok(ins("vsetvli").rd(2).rs1(1).imm(((sew as u32).ilog2() as i32 - 3) << 3));
-            assert_eq!(lab.hart.v.vtype.vill, sew > widest);
+            assert_eq!(lab.hart.vector().vtype.vill, sew > widest);
             for name in [
                 "vandn.vv", "vbrev.v", "vbrev8.v", "vrev8.v", "vclz.v", "vctz.v", "vcpop.v", "vrol.vv",
                 "vror.vv",

@@ -2,12 +2,10 @@
 
 use rvv_isa::{DisasmOptions, Inst, Lmul, Op, Sew, Vtype, csr, encode};
 use rvvsim::config::{Agnostic, Config};
-use rvvsim::engine::{Engine, Stop};
 use rvvsim::fp::Flags;
-use rvvsim::hart::Environment;
-use rvvsim::mem::Ram;
-use rvvsim::privileged::{Platform, RAM_BASE, status};
 use rvvsim::{Cause, Hart, Trap};
+use rvvsim::{Engine, Stop};
+use rvvsim::{RAM_BASE, status};
 
 /// Where the instruction under test stands.
 pub const CODE: u64 = RAM_BASE + 0x1000;
@@ -108,9 +106,7 @@ impl Lab {
     pub fn with(vlen: u32, change: impl FnOnce(&mut Config)) -> Lab {
         let mut config = Config { vlen, mem: MEMORY, ..Config::default() };
         change(&mut config);
-        let ram = Ram::new(config.mem).expect("memory");
-        let platform = Platform::with_entry(&config, CODE);
-        let mut hart = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
+        let mut hart = Hart::bare(config).expect("memory");
         hart.write_csr(csr::MSTATUS, 1 << 9 | 1 << 13);
         Lab { hart, engine: Engine::default() }
     }
@@ -128,14 +124,14 @@ impl Lab {
     /// Runs a word as an instruction.
     pub fn run_word(&mut self, word: u32) -> Result<(), Trap> {
         self.put_at(CODE, &word.to_le_bytes());
-        self.hart.pc = CODE;
+        self.hart.set_pc(CODE);
         match self.engine.step(&mut self.hart) {
             Stop::Budget => {
-                assert_eq!(self.hart.pc, CODE + 4, "pc after the instruction");
+                assert_eq!(self.hart.pc(), CODE + 4, "pc after the instruction");
                 Ok(())
             }
             Stop::Trap(trap) => {
-                assert_eq!(self.hart.pc, CODE, "pc of the trap");
+                assert_eq!(self.hart.pc(), CODE, "pc of the trap");
                 Err(trap)
             }
         }
@@ -149,11 +145,11 @@ impl Lab {
     /// Runs an instruction that must complete.
     #[track_caller]
     pub fn ok(&mut self, ins: Ins) {
-        let vtype = self.hart.v.vtype;
+        let vtype = self.hart.vector().vtype;
         if let Err(trap) = self.run(ins) {
-            panic!("{} under {vtype}, vl={}: {trap:?}", show(ins), self.hart.v.vl);
+            panic!("{} under {vtype}, vl={}: {trap:?}", show(ins), self.hart.vector().vl);
         }
-        assert_eq!(self.hart.v.vstart, 0, "{}: vstart", show(ins));
+        assert_eq!(self.hart.vector().vstart, 0, "{}: vstart", show(ins));
     }
 
     /// Runs a word that must be an illegal instruction and change nothing; the reason.
@@ -208,19 +204,19 @@ impl Lab {
 
     /// `vtype`, `vl` = VLMAX, `vstart` = 0.
     pub fn set_vtype(&mut self, vtype: Vtype) -> &mut Lab {
-        self.hart.v.vtype = vtype;
-        self.hart.v.vl = u64::from(vtype.vlmax(self.vlen()));
-        self.hart.v.vstart = 0;
+        self.hart.vector_mut().vtype = vtype;
+        self.hart.vector_mut().vl = u64::from(vtype.vlmax(self.vlen()));
+        self.hart.vector_mut().vstart = 0;
         self
     }
 
     pub fn vl(&mut self, vl: u64) -> &mut Lab {
-        self.hart.v.vl = vl;
+        self.hart.vector_mut().vl = vl;
         self
     }
 
     pub fn vstart(&mut self, vstart: u64) -> &mut Lab {
-        self.hart.v.vstart = vstart;
+        self.hart.vector_mut().vstart = vstart;
         self
     }
 
@@ -230,24 +226,24 @@ impl Lab {
     }
 
     pub fn f(&mut self, r: u8, value: u64) -> &mut Lab {
-        self.hart.f[r] = value;
+        self.hart.set_f(r, value);
         self
     }
 
     pub fn vlen(&self) -> u32 {
-        self.hart.config.vlen
+        self.hart.config().vlen
     }
 
     pub fn vlmax(&self) -> u64 {
-        u64::from(self.hart.v.vtype.vlmax(self.vlen()))
+        u64::from(self.hart.vector().vtype.vlmax(self.vlen()))
     }
 
     /// Element `i` of the group that begins at register `r`.
     pub fn get(&self, r: u8, eew: u32, i: usize) -> u64 {
         let size = eew as usize / 8;
-        let at = usize::from(r) * self.hart.v.vlenb + i * size;
+        let at = usize::from(r) * self.hart.vector().vlenb + i * size;
         let mut bytes = [0; 8];
-        bytes[..size].copy_from_slice(&self.hart.v.regs[at..at + size]);
+        bytes[..size].copy_from_slice(&self.hart.vector().registers()[at..at + size]);
         u64::from_le_bytes(bytes)
     }
 
@@ -258,8 +254,8 @@ impl Lab {
 
     pub fn put(&mut self, r: u8, eew: u32, i: usize, value: u64) -> &mut Lab {
         let size = eew as usize / 8;
-        let at = usize::from(r) * self.hart.v.vlenb + i * size;
-        self.hart.v.regs[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        let at = usize::from(r) * self.hart.vector().vlenb + i * size;
+        self.hart.vector_mut().registers_mut()[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
         self
     }
 
@@ -272,73 +268,74 @@ impl Lab {
 
     /// Bit `i` of a mask register.
     pub fn bit(&self, r: u8, i: usize) -> bool {
-        self.hart.v.regs[usize::from(r) * self.hart.v.vlenb + i / 8] >> (i % 8) & 1 != 0
+        self.hart.vector().registers()[usize::from(r) * self.hart.vector().vlenb + i / 8] >> (i % 8) & 1 != 0
     }
 
     pub fn put_bit(&mut self, r: u8, i: usize, bit: bool) -> &mut Lab {
-        let byte = &mut self.hart.v.regs[usize::from(r) * self.hart.v.vlenb + i / 8];
+        let byte = &mut self.hart.vector_mut().register_mut(r)[i / 8];
         *byte = *byte & !(1 << (i % 8)) | u8::from(bit) << (i % 8);
         self
     }
 
     /// A mask register, from its low bits; the rest becomes 0.
     pub fn mask(&mut self, r: u8, bits: u64) -> &mut Lab {
-        self.hart.v.register_mut(r).fill(0);
+        self.hart.vector_mut().register_mut(r).fill(0);
         self.put(r, 64.min(self.vlen()), 0, bits)
     }
 
     /// Random contents for all vector registers.
     pub fn shake(&mut self, random: &mut Random) -> &mut Lab {
-        let n = 32 * self.hart.v.vlenb;
-        for byte in &mut self.hart.v.regs[..n] {
+        let n = 32 * self.hart.vector().vlenb;
+        for byte in &mut self.hart.vector_mut().registers_mut()[..n] {
             *byte = random.next() as u8;
         }
         self
     }
 
     pub fn state(&self) -> State {
-        let v = &self.hart.v;
+        let v = self.hart.vector();
         State {
-            v: v.regs[..32 * v.vlenb].to_vec(),
-            x: *self.hart.x.architectural(),
-            f: *self.hart.f.architectural(),
+            v: v.registers()[..32 * v.vlenb].to_vec(),
+            x: *self.hart.x_registers(),
+            f: *self.hart.f_registers(),
             vl: v.vl,
             vtype: v.vtype,
             vstart: v.vstart,
             vxrm: v.vxrm,
             vxsat: v.vxsat,
-            fflags: self.hart.fflags,
-            frm: self.hart.frm,
+            fflags: self.hart.fflags(),
+            frm: self.hart.frm(),
         }
     }
 
     /// Puts registers back as they were.
     pub fn restore(&mut self, state: &State) {
-        let v = &mut self.hart.v;
-        v.regs[..32 * v.vlenb].copy_from_slice(&state.v);
+        let v = self.hart.vector_mut();
+        v.registers_mut().copy_from_slice(&state.v);
         (v.vl, v.vtype, v.vstart) = (state.vl, state.vtype, state.vstart);
         (v.vxrm, v.vxsat) = (state.vxrm, state.vxsat);
-        (self.hart.fflags, self.hart.frm) = (state.fflags, state.frm);
+        self.hart.set_fflags(state.fflags);
+        self.hart.set_frm(state.frm);
         for r in 0..32 {
-            self.hart.x[r] = state.x[usize::from(r)];
-            self.hart.f[r] = state.f[usize::from(r)];
+            self.hart.set_x(r, state.x[usize::from(r)]);
+            self.hart.set_f(r, state.f[usize::from(r)]);
         }
     }
 
     /// Memory, by physical address.
     pub fn at(&self, address: u64, len: usize) -> &[u8] {
-        &self.hart.ram.bytes()[(address - RAM_BASE) as usize..][..len]
+        &self.hart.memory()[(address - RAM_BASE) as usize..][..len]
     }
 
     pub fn put_at(&mut self, address: u64, bytes: &[u8]) {
-        self.hart.ram.bytes_mut()[(address - RAM_BASE) as usize..][..bytes.len()].copy_from_slice(bytes);
+        self.hart.memory_mut()[(address - RAM_BASE) as usize..][..bytes.len()].copy_from_slice(bytes);
     }
 
     /// A CSR, read by an instruction.
     #[track_caller]
     pub fn csr(&mut self, number: u16) -> u64 {
         self.run(ins("csrrs").rd(31).imm(i32::from(number))).expect("a readable csr");
-        self.hart.x[31]
+        self.hart.x(31)
     }
 
     /// Writes a CSR by an instruction.

@@ -21,13 +21,13 @@ fn value(random: &mut Random) -> u64 {
 /// Runs an instruction with random operands and compares everything with the model.
 fn compare(lab: &mut Lab, form: &Form, random: &mut Random) {
     let has_imm = form.op.info().operands.iter().any(|o| o.fields().contains(&Field::Imm));
-    let n = 32 * lab.hart.v.vlenb / 8;
+    let n = 32 * lab.hart.vector().vlenb / 8;
     for i in 0..n {
         lab.put(0, 64, i, value(random));
     }
     lab.x(SCALAR, value(random));
-    lab.hart.v.vxrm = random.below(4) as u8;
-    lab.hart.v.vxsat = random.below(4) == 0;
+    lab.hart.vector_mut().vxrm = random.below(4) as u8;
+    lab.hart.vector_mut().vxsat = random.below(4) == 0;
     let name = form.name();
     let unsigned = ["vs", "vn"].iter().any(|p| name.starts_with(p)) && !name.starts_with("vsadd")
         || name.starts_with("vw");
@@ -46,7 +46,7 @@ fn compare(lab: &mut Lab, form: &Form, random: &mut Random) {
     let got = lab.state();
     if got != want {
         for (i, (g, w)) in got.v.iter().zip(&want.v).enumerate() {
-            let vlenb = lab.hart.v.vlenb;
+            let vlenb = lab.hart.vector().vlenb;
             assert_eq!(
                 g,
                 w,
@@ -273,14 +273,14 @@ fn averaging_and_fractional_multiply_at_the_extremes() {
     lab.ok(ins("vsmul.vv").vd(VD).vs2(VS2).vs1(VS1));
     assert_eq!((lab.gets(VD, 8, 2), lab.csr(csr::VXSAT)), (vec![0x7f, 0x7e], 1));
     // No overflow in between: 255 + 255 is 510. vasub(-128 - 127) = -127.5.
-    lab.hart.v.vxrm = 2;
+    lab.hart.vector_mut().vxrm = 2;
     lab.puts(VS2, 8, &[0xff, 0x80]).puts(VS1, 8, &[0xff, 0x7f]);
     lab.ok(ins("vaaddu.vv").vd(VD).vs2(VS2).vs1(VS1));
     assert_eq!(lab.gets(VD, 8, 2), [0xff, 0x7f]);
     lab.ok(ins("vasub.vv").vd(VD).vs2(VS2).vs1(VS1));
     assert_eq!(lab.gets(VD, 8, 2), [0, 0x80], "rdn(-127.5) = -128");
     // vasubu wraps: 0 - 1 halved; and rounding up 127.5 wraps vasub.
-    lab.hart.v.vxrm = 0;
+    lab.hart.vector_mut().vxrm = 0;
     lab.puts(VS2, 8, &[0, 0x7f]).puts(VS1, 8, &[1, 0x80]);
     lab.ok(ins("vasubu.vv").vd(VD).vs2(VS2).vs1(VS1));
     assert_eq!(lab.gets(VD, 8, 2), [0, 0], "rnu(-0.5) = 0, rnu(-0.5) = 0");
@@ -294,14 +294,14 @@ fn vnclip_rounds_before_it_saturates() {
     lab.set(8, Lmul::M1).vl(3).puts(VS2, 16, &[0x0ff8, 0x0ff7, 0xf800]).puts(VS1, 8, &[4, 4, 16 + 4]);
     lab.ok(ins("vnclipu.wv").vd(VD).vs2(VS2).vs1(VS1));
     // 0xff.8 rounds up to 0x100 and saturates, 0xff.7 does not; a shift of 20 is one of 4.
-    assert_eq!((lab.gets(VD, 8, 3), lab.hart.v.vxsat), (vec![0xff, 0xff, 0xff], true));
-    lab.hart.v.vxsat = false;
+    assert_eq!((lab.gets(VD, 8, 3), lab.hart.vector().vxsat), (vec![0xff, 0xff, 0xff], true));
+    lab.hart.vector_mut().vxsat = false;
     lab.puts(VS2, 16, &[0x0ff7, 0x0ff7, 0x0010]);
     lab.ok(ins("vnclipu.wv").vd(VD).vs2(VS2).vs1(VS1));
-    assert_eq!((lab.gets(VD, 8, 3), lab.hart.v.vxsat), (vec![0xff, 0xff, 1], false));
+    assert_eq!((lab.gets(VD, 8, 3), lab.hart.vector().vxsat), (vec![0xff, 0xff, 1], false));
     lab.puts(VS2, 16, &[0x07f7, 0x07f8, 0xf7f8]);
     lab.ok(ins("vnclip.wv").vd(VD).vs2(VS2).vs1(VS1));
-    assert_eq!((lab.gets(VD, 8, 3), lab.hart.v.vxsat), (vec![0x7f, 0x7f, 0x80], true));
+    assert_eq!((lab.gets(VD, 8, 3), lab.hart.vector().vxsat), (vec![0x7f, 0x7f, 0x80], true));
 }
 
 #[test]
@@ -327,9 +327,9 @@ fn vxsat_is_not_set_by_elements_that_are_not_active() {
             }
         }
         lab.ok(ins(name).vd(VD).vs2(VS2).vs1(VS1).m());
-        assert!(!lab.hart.v.vxsat, "{name}: prestart, inactive and tail");
+        assert!(!lab.hart.vector().vxsat, "{name}: prestart, inactive and tail");
         lab.vstart(1);
         lab.ok(ins(name).vd(VD).vs2(VS2).vs1(VS1));
-        assert!(lab.hart.v.vxsat, "{name}: element 7 is active now");
+        assert!(lab.hart.vector().vxsat, "{name}: element 7 is active now");
     }
 }

@@ -399,9 +399,9 @@ fn vmv_nr_r_copies_all_bits_and_checks_vstart_against_evl() {
             let mut lab = Lab::new(128);
             lab.shake(&mut Random(u64::from(n))).set(sew, Lmul::M1).vl(0);
             let name = format!("vmv{n}r.v");
-            let source: Vec<u8> = lab.hart.v.regs[16 * 16..(16 + n as usize) * 16].to_vec();
+            let source: Vec<u8> = lab.hart.vector().registers()[16 * 16..(16 + n as usize) * 16].to_vec();
             lab.ok(ins(&name).vd(8).vs2(16));
-            assert_eq!(lab.hart.v.regs[8 * 16..(8 + n as usize) * 16], source);
+            assert_eq!(lab.hart.vector().registers()[8 * 16..(8 + n as usize) * 16], source);
             // From vstart on.
             let evl = u64::from(n * 128 / sew);
             lab.shake(&mut Random(99)).vstart(evl - 1);

@@ -49,7 +49,7 @@ fn mask_logic_is_bitwise_from_vstart_to_vl_whatever_lmul() {
                         "{name} e{sew},{lmul} vl={vl} vstart={vstart} bit {i}"
                     );
                 }
-                assert_eq!(lab.hart.v.vtype, Vtype::new(sew_of(sew), lmul, false, false));
+                assert_eq!(lab.hart.vector().vtype, Vtype::new(sew_of(sew), lmul, false, false));
             }
         }
     }
@@ -76,17 +76,17 @@ fn vcpop_and_vfirst_look_at_active_elements_only() {
                 let first = (0..vl as usize).find(|&i| active(&lab, i)).map_or(u64::MAX, |i| i as u64);
                 lab.x(5, 77);
                 lab.ok(ins("vcpop.m").rd(5).vs2(9).masked(masked));
-                assert_eq!(lab.hart.x[5], count, "vl={vl}");
+                assert_eq!(lab.hart.x(5), count, "vl={vl}");
                 lab.x(5, 77);
                 lab.ok(ins("vfirst.m").rd(5).vs2(9).masked(masked));
-                assert_eq!(lab.hart.x[5], first, "vl={vl}");
+                assert_eq!(lab.hart.x(5), first, "vl={vl}");
             }
         }
         // vl = 0: 0 and -1.
         lab.set(8, Lmul::M1).vl(0).x(5, 77).x(6, 77).mask(9, !0);
         lab.ok(ins("vcpop.m").rd(5).vs2(9));
         lab.ok(ins("vfirst.m").rd(6).vs2(9));
-        assert_eq!((lab.hart.x[5], lab.hart.x[6]), (0, !0));
+        assert_eq!((lab.hart.x(5), lab.hart.x(6)), (0, !0));
     }
 }
 
@@ -154,8 +154,8 @@ fn viota_is_the_sum_of_active_bits_below() {
                     .collect();
                 lab.ok(ins("viota.m").vd(VD).vs2(VS2).masked(masked));
                 for (i, want) in want.iter().enumerate() {
-                    let at = usize::from(VD) * lab.hart.v.vlenb;
-                    let old = super::model::element(&before.v[at..], lab.hart.v.vlenb, 0, sew, i);
+                    let at = usize::from(VD) * lab.hart.vector().vlenb;
+                    let old = super::model::element(&before.v[at..], lab.hart.vector().vlenb, 0, sew, i);
                     assert_eq!(lab.get(VD, sew, i), want.unwrap_or(old), "e{sew},{lmul} element {i}");
                 }
             }
@@ -164,7 +164,7 @@ fn viota_is_the_sum_of_active_bits_below() {
     // More than 255 bits: the low SEW bits of the sum.
     let mut lab = Lab::new(4096);
     lab.set(8, Lmul::M8);
-    lab.hart.v.register_mut(VS2).fill(0xff);
+    lab.hart.vector_mut().register_mut(VS2).fill(0xff);
     lab.ok(ins("viota.m").vd(VD).vs2(VS2));
     assert_eq!((lab.get(VD, 8, 255), lab.get(VD, 8, 256), lab.get(VD, 8, 300)), (255, 0, 44));
 }

@@ -19,8 +19,8 @@ struct Transfer {
 }
 
 fn transfer(lab: &Lab, form: &Form, ins: Ins) -> Transfer {
-    let Vtype { sew, lmul, .. } = lab.hart.v.vtype;
-    let (vl, vlenb) = (lab.hart.v.vl as usize, lab.hart.v.vlenb);
+    let Vtype { sew, lmul, .. } = lab.hart.vector().vtype;
+    let (vl, vlenb) = (lab.hart.vector().vl as usize, lab.hart.vector().vlenb);
     let fields = usize::from(ins.0.nf) + 1;
     match form.vd {
         Some(Width::Mask) => Transfer { eew: 8, evl: vl.div_ceil(8), group: 1, fields: 1 },
@@ -36,13 +36,13 @@ fn transfer(lab: &Lab, form: &Form, ins: Ins) -> Transfer {
 
 /// The address of segment `i`, as the chapter on addressing modes has it.
 fn address(lab: &Lab, form: &Form, ins: Ins, t: &Transfer, i: usize) -> u64 {
-    let base = lab.hart.x[ins.0.rs1];
+    let base = lab.hart.x(ins.0.rs1);
     let size = u64::from(t.eew / 8) * t.fields as u64;
     let name = form.name();
     let offset = match form.vs2 {
         Some(Width::Bits(n)) => lab.get(ins.0.rs2, n, i),
         _ if name.starts_with("vls") || name.starts_with("vss") => {
-            (lab.hart.x[ins.0.rs2]).wrapping_mul(i as u64)
+            (lab.hart.x(ins.0.rs2)).wrapping_mul(i as u64)
         }
         _ => size * i as u64,
     };
@@ -53,10 +53,10 @@ fn address(lab: &Lab, form: &Form, ins: Ins, t: &Transfer, i: usize) -> u64 {
 fn model(lab: &Lab, form: &Form, ins: Ins) -> (Vec<u8>, Vec<u8>) {
     let mut v = lab.state().v;
     let mut memory = lab.at(DATA, WINDOW).to_vec();
-    let vlenb = lab.hart.v.vlenb;
+    let vlenb = lab.hart.vector().vlenb;
     let t = transfer(lab, form, ins);
     // Whole registers: in elements of the encoded width, which vstart counts.
-    let start = lab.hart.v.vstart as usize
+    let start = lab.hart.vector().vstart as usize
         * if let Some(Width::Registers(_)) = form.vd { whole_eew(form) / 8 } else { 1 };
     for i in start..t.evl {
         if form.maskable && !ins.0.vm && !lab.bit(0, i) {
@@ -144,12 +144,16 @@ fn one_transfer(lab: &mut Lab, form: &Form, sew: u32, lmul: Lmul, random: &mut R
         }
     }
     let (v, memory) = model(lab, form, ins);
-    let context =
-        format!("{} under {}, vl={vl} vstart={vstart} VLEN {}", show(ins), lab.hart.v.vtype, lab.vlen());
+    let context = format!(
+        "{} under {}, vl={vl} vstart={vstart} VLEN {}",
+        show(ins),
+        lab.hart.vector().vtype,
+        lab.vlen()
+    );
     lab.ok(ins);
     assert!(lab.state().v == v, "{context}: registers");
     assert!(lab.at(DATA, WINDOW) == memory, "{context}: memory");
-    assert_eq!(lab.hart.v.vl, vl, "{context}");
+    assert_eq!(lab.hart.vector().vl, vl, "{context}");
 }
 
 #[test]
@@ -243,7 +247,7 @@ fn whole_register_accesses_ignore_vtype_and_vl_and_check_vstart_against_evl() {
     for vtype in [Vtype::VILL, Vtype::new(sew_of(64), Lmul::M1, true, true)] {
         for (n, name) in [(1u8, "vl1re8.v"), (2, "vl2re16.v"), (4, "vl4re32.v"), (8, "vl8re64.v")] {
             let eew = [8u64, 16, 32, 64][n.ilog2() as usize];
-            lab.hart.v.vtype = vtype;
+            lab.hart.vector_mut().vtype = vtype;
             lab.vl(0).vstart(0).x(10, DATA);
             lab.put_at(DATA, &bytes);
             lab.shake(&mut Random(9));
@@ -398,14 +402,14 @@ fn misaligned_elements_are_moved_or_trap_precisely() {
             assert_eq!(lab.gets(VD, 16, 3), [0x0302, 0x0504, 0x0706]);
         } else {
             let trap = lab.run(load).unwrap_err();
-            assert_eq!((trap.cause as u8, trap.tval, lab.hart.v.vstart), (4, DATA + 3, 1));
+            assert_eq!((trap.cause as u8, trap.tval, lab.hart.vector().vstart), (4, DATA + 3, 1));
             assert_eq!(lab.gets(VD, 16, 3), [0x0201, 0, 0]);
             lab.vstart(0);
             let trap = lab.run(ins("vsuxei8.v").vd(VD).vs2(VS2).rs1(10)).unwrap_err();
-            assert_eq!((trap.cause as u8, trap.tval, lab.hart.v.vstart), (6, DATA + 3, 1));
+            assert_eq!((trap.cause as u8, trap.tval, lab.hart.vector().vstart), (6, DATA + 3, 1));
             lab.vstart(0).x(10, DATA + 1);
             let trap = lab.run(ins("vle16.v").vd(VD).rs1(10)).unwrap_err();
-            assert_eq!((trap.cause as u8, trap.tval, lab.hart.v.vstart), (4, DATA + 1, 0));
+            assert_eq!((trap.cause as u8, trap.tval, lab.hart.vector().vstart), (4, DATA + 1, 0));
             // Bytes are never misaligned.
             lab.set(8, Lmul::M1).vl(3);
             lab.ok(ins("vle8.v").vd(VD).rs1(10));
@@ -422,10 +426,10 @@ fn stores_to_a_device_stop_at_the_fault() {
     // Element 0 to mtimecmp, element 1 nowhere, element 2 to mtimecmp.
     lab.puts(VS2, 64, &[mtimecmp, 0x7000_0000, mtimecmp]);
     let trap = lab.run(ins("vsoxei64.v").vd(VD).vs2(VS2).rs1(10)).unwrap_err();
-    assert_eq!((trap.cause as u8, lab.hart.v.vstart), (7, 1));
+    assert_eq!((trap.cause as u8, lab.hart.vector().vstart), (7, 1));
     lab.x(12, mtimecmp);
     lab.run(ins("ld").rd(13).rs1(12)).unwrap();
-    assert_eq!(lab.hart.x[13], 0x1234);
+    assert_eq!(lab.hart.x(13), 0x1234);
 }
 
 #[test]
@@ -435,7 +439,7 @@ fn vector_accesses_take_part_in_program_order() {
     lab.set(32, Lmul::M1).vl(1).x(10, DATA).put(VD, 32, 0, 0xdead);
     lab.ok(ins("vse32.v").vd(VD).rs1(10));
     lab.run(ins("lw").rd(5).rs1(10)).unwrap();
-    assert_eq!(lab.hart.x[5], 0xdead);
+    assert_eq!(lab.hart.x(5), 0xdead);
     lab.x(5, 77);
     lab.run(ins("sw").rs1(10).rs2(5)).unwrap();
     lab.ok(ins("vle32.v").vd(VD).rs1(10));
@@ -452,14 +456,14 @@ fn whole_registers_may_be_misaligned_or_trap() {
         lab.set(8, Lmul::M1).x(10, DATA + 2);
         // Aligned to its EEW is enough.
         lab.ok(ins("vl1re16.v").vd(VD).rs1(10));
-        assert_eq!(lab.hart.v.register(VD), &bytes[2..18]);
+        assert_eq!(lab.hart.vector().register(VD), &bytes[2..18]);
         let result = lab.run(ins("vl1re64.v").vd(VD).rs1(10));
         if misaligned {
             assert!(result.is_ok());
-            assert_eq!(lab.hart.v.register(VD), &bytes[2..18]);
+            assert_eq!(lab.hart.vector().register(VD), &bytes[2..18]);
         } else {
             let trap = result.unwrap_err();
-            assert_eq!((trap.cause as u8, trap.tval, lab.hart.v.vstart), (4, DATA + 2, 0));
+            assert_eq!((trap.cause as u8, trap.tval, lab.hart.vector().vstart), (4, DATA + 2, 0));
         }
         // Stores are of bytes.
         lab.vstart(0).x(10, DATA + 3);

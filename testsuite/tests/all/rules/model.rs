@@ -179,7 +179,7 @@ pub fn set_element(v: &mut [u8], vlenb: usize, r: u8, eew: u32, i: usize, value:
 pub fn run(lab: &Lab, form: &Form, ins: Ins) -> State {
     let before = lab.state();
     let mut after = before.clone();
-    let vlenb = lab.hart.v.vlenb;
+    let vlenb = lab.hart.vector().vlenb;
     let sew = before.vtype.sew.bits();
     let i5 = ins.0;
     let mask = |i: usize| before.v[i / 8] >> (i % 8) & 1 == 1;

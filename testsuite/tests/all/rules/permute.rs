@@ -17,7 +17,7 @@ fn vmv_x_s_sign_extends_element_0_whatever_vl_and_lmul() {
                 for value in [0x7654_3210_7654_3210u64, 0x8888_8888_8888_8888] {
                     lab.put(13, 64, 0, value).vstart(vstart);
                     lab.ok(ins("vmv.x.s").rd(5).vs2(13));
-                    assert_eq!(lab.hart.x[5], sext(low(value, sew), sew) as u64);
+                    assert_eq!(lab.hart.x(5), sext(low(value, sew), sew) as u64);
                 }
             }
         }
@@ -57,7 +57,7 @@ type Plain<'a> = &'a dyn Fn(usize) -> Option<u64>;
 
 fn check(lab: &mut Lab, ins: Ins, masked: bool, sew: u32, plain: Plain) {
     let before = lab.state();
-    let vlenb = lab.hart.v.vlenb;
+    let vlenb = lab.hart.vector().vlenb;
     let (vl, vstart) = (before.vl as usize, before.vstart as usize);
     let n = lab.vlmax() as usize;
     let want: Vec<u64> = (0..n)
@@ -104,7 +104,7 @@ fn slides_and_gathers_agree_with_a_plain_loop() {
                 ]);
                 lab.x(SCALAR, x).f(SCALAR, if sew == 64 { x } else { !0 << sew | low(x, sew) });
                 let state = lab.state();
-                let vlenb = lab.hart.v.vlenb;
+                let vlenb = lab.hart.vector().vlenb;
                 let source =
                     |i: u64| if i < vlmax { element(&state.v, vlenb, VS2, sew, i as usize) } else { 0 };
                 let imm = random.below(32);

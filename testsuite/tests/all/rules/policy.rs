@@ -284,7 +284,7 @@ fn fractional_lmul_leaves_the_rest_of_the_register_to_the_tail() {
         let mut lab = Lab::policies(128, Agnostic::Ones, Agnostic::Undisturbed);
         lab.set_vtype(Vtype::new(sew_of(8), Lmul::Mf4, vta, false));
         lab.puts(VD, 8, &[0x5a; 16]).puts(VD + 1, 8, &[0x5a; 16]);
-        assert_eq!(lab.hart.v.vl, 4);
+        assert_eq!(lab.hart.vector().vl, 4);
         lab.ok(ins("vmv.v.i").vd(VD).imm(1));
         assert_eq!(lab.gets(VD, 8, 4), [1; 4]);
         assert_eq!(lab.gets(VD, 8, 16)[4..], [want; 12]);
@@ -324,7 +324,7 @@ fn elements_are_packed_in_order_through_the_registers_of_a_group() {
         lab.set(sew, lmul);
         lab.ok(ins("vid.v").vd(8));
         let bytes: Vec<u8> =
-            (8..8 + lmul.registers() as u8).flat_map(|r| lab.hart.v.register(r).to_vec()).collect();
+            (8..8 + lmul.registers() as u8).flat_map(|r| lab.hart.vector().register(r).to_vec()).collect();
         for i in 0..lab.vlmax() as usize {
             assert_eq!(bits(&bytes, sew, i), low(i as u64, sew), "e{sew},{lmul} element {i}");
         }
@@ -339,9 +339,9 @@ fn inactive_prestart_and_tail_elements_raise_nothing() {
     let snan = 0x7f80_0001;
     lab.puts(VS2, 32, &[snan, 0x3f80_0000, snan, snan]);
     lab.ok(ins("vfadd.vv").vd(VD).vs2(VS2).vs1(VS2).m());
-    assert_eq!(lab.hart.fflags.bits(), 0);
+    assert_eq!(lab.hart.fflags().bits(), 0);
     lab.ok(ins("vfadd.vv").vd(VD).vs2(VS2).vs1(VS2).m());
-    assert_eq!(lab.hart.fflags.bits(), 16, "now element 0 is active");
+    assert_eq!(lab.hart.fflags().bits(), 16, "now element 0 is active");
     // Memory: indices into nowhere.
     lab.vl(3).vstart(1).x(10, DATA).puts(VS2, 32, &[0x7000_0000, 0, 0x7000_0000, 0x7000_0000]);
     lab.put_at(DATA, &7u32.to_le_bytes());

@@ -51,7 +51,7 @@ fn integer_reductions_agree_with_a_plain_loop() {
                     );
                     // The rest of the one register of the result is tail, and undisturbed here.
                     let after = lab.state();
-                    let at = usize::from(VD) * lab.hart.v.vlenb;
+                    let at = usize::from(VD) * lab.hart.vector().vlenb;
                     assert_eq!(after.v[..at], before.v[..at]);
                     assert_eq!(after.v[at + out as usize / 8..], before.v[at + out as usize / 8..], "{name}");
                 }
@@ -228,16 +228,16 @@ fn vfredosum_adds_in_element_order_from_the_scalar() {
         32,
         &f32s(&[1.0]),
     );
-    lab.hart.fflags = Default::default();
+    lab.hart.set_fflags(Default::default());
     lab.ok(ins("vfredosum.vs").vd(VD).vs2(VS2).vs1(VS1).m());
-    assert_eq!((lab.get(VD, 32, 0), lab.hart.fflags.bits()), (0x4000_0000, 0));
+    assert_eq!((lab.get(VD, 32, 0), lab.hart.fflags().bits()), (0x4000_0000, 0));
     lab.ok(ins("vfredosum.vs").vd(VD).vs2(VS2).vs1(VS1));
-    assert_eq!((lab.get(VD, 32, 0), lab.hart.fflags.bits()), (0x7fc0_0000, 16));
+    assert_eq!((lab.get(VD, 32, 0), lab.hart.fflags().bits()), (0x7fc0_0000, 16));
     // No active element: the scalar as it is, a signaling NaN even, and no flags.
-    lab.hart.fflags = Default::default();
+    lab.hart.set_fflags(Default::default());
     lab.mask(0, 0).put(VS1, 32, 0, 0x7f80_0001);
     lab.ok(ins("vfredosum.vs").vd(VD).vs2(VS2).vs1(VS1).m());
-    assert_eq!((lab.get(VD, 32, 0), lab.hart.fflags.bits()), (0x7f80_0001, 0));
+    assert_eq!((lab.get(VD, 32, 0), lab.hart.fflags().bits()), (0x7f80_0001, 0));
 }
 
 #[test]
@@ -245,18 +245,18 @@ fn vfredusum_is_some_tree_and_always_the_same() {
     let mut random = Random(6);
     let mut lab = Lab::new(512);
     for frm in 0..5 {
-        lab.hart.frm = frm;
+        lab.hart.set_frm(frm);
         for vl in 1..=16u64 {
             lab.set(32, Lmul::M1).vl(vl);
             // Sums of small integers are exact in any order.
             let values: Vec<f32> = (0..vl).map(|_| random.below(1000) as f32 - 500.0).collect();
             lab.puts(VS2, 32, &f32s(&values)).puts(VS1, 32, &f32s(&[7.0]));
-            lab.hart.fflags = Default::default();
+            lab.hart.set_fflags(Default::default());
             lab.ok(ins("vfredusum.vs").vd(VD).vs2(VS2).vs1(VS1));
             let sum = values.iter().sum::<f32>() + 7.0;
             let zero = if frm == 2 { 1 << 31 } else { 0 };
             let want = if sum == 0.0 { zero } else { u64::from(sum.to_bits()) };
-            assert_eq!((lab.get(VD, 32, 0), lab.hart.fflags.bits()), (want, 0), "frm {frm} vl={vl}");
+            assert_eq!((lab.get(VD, 32, 0), lab.hart.fflags().bits()), (want, 0), "frm {frm} vl={vl}");
             lab.put(VS1, 64, 0, 7.0f64.to_bits());
             lab.ok(ins("vfwredusum.vs").vd(VD).vs2(VS2).vs1(VS1));
             if sum != 0.0 {
@@ -274,7 +274,7 @@ fn vfredusum_is_some_tree_and_always_the_same() {
     }
     // The additive identity does not change the sign of a zero: -0.0, but +0.0 when rounding down.
     for frm in 0..5 {
-        lab.hart.frm = frm;
+        lab.hart.set_frm(frm);
         for zero in [0, 1u64 << 31] {
             lab.set(32, Lmul::M1).vl(3).mask(0, 0).put(VS1, 32, 0, zero);
             lab.ok(ins("vfredusum.vs").vd(VD).vs2(VS2).vs1(VS1).m());
@@ -299,14 +299,14 @@ fn vfredmin_and_vfredmax_ignore_nans() {
         ([nan, nan, nan, nan], 4.0, 4.0, 4.0),
     ] {
         lab.puts(VS2, 32, &f32s(&values)).puts(VS1, 32, &f32s(&[scalar]));
-        lab.hart.fflags = Default::default();
+        lab.hart.set_fflags(Default::default());
         lab.ok(ins("vfredmin.vs").vd(VD).vs2(VS2).vs1(VS1));
         assert_eq!(lab.gets(VD, 32, 1), f32s(&[min]), "{values:?}");
         lab.ok(ins("vfredmax.vs").vd(VD).vs2(VS2).vs1(VS1));
         assert_eq!(lab.gets(VD, 32, 1), f32s(&[max]), "{values:?}");
-        assert_eq!(lab.hart.fflags.bits(), 0);
+        assert_eq!(lab.hart.fflags().bits(), 0);
     }
     lab.puts(VS2, 32, &[0x7f80_0001, 0, 0, 0]);
     lab.ok(ins("vfredmin.vs").vd(VD).vs2(VS2).vs1(VS1));
-    assert_eq!(lab.hart.fflags.bits(), 16, "a signaling NaN");
+    assert_eq!(lab.hart.fflags().bits(), 16, "a signaling NaN");
 }

@@ -17,7 +17,7 @@ fn vreg_count_is_32_registers_of_vlen_bits_each() {
             lab.ok(ins("vmv.v.x").vd(r).rs1(1));
         }
         for r in 0..32 {
-            let register = lab.hart.v.register(r).to_vec();
+            let register = lab.hart.vector().register(r).to_vec();
             assert_eq!(register, vec![100 + r; vlen as usize / 8], "v{r} at VLEN {vlen}");
         }
     }
@@ -49,7 +49,7 @@ fn vl_and_vtype_are_read_only() {
     }
     // Nothing but vset* and fault-only-first loads changes them.
     for name in ["vadd.vv", "vle16.v", "vse16.v", "vredsum.vs", "vmv.x.s"] {
-        let before = (lab.hart.v.vl, lab.hart.v.vtype);
+        let before = (lab.hart.vector().vl, lab.hart.vector().vtype);
         lab.x(10, DATA);
         let load_store = name.starts_with("vle") || name.starts_with("vse");
         lab.ok(ins(name).vd(if name == "vmv.x.s" { 5 } else { 8 }).vs2(16).vs1(if load_store {
@@ -57,7 +57,7 @@ fn vl_and_vtype_are_read_only() {
         } else {
             24
         }));
-        assert_eq!((lab.hart.v.vl, lab.hart.v.vtype), before, "{name}");
+        assert_eq!((lab.hart.vector().vl, lab.hart.vector().vtype), before, "{name}");
     }
 }
 
@@ -75,7 +75,7 @@ fn vtype_has_five_fields_and_vill_on_top() {
         let want = if good { bits } else { 1 << 63 };
         assert_eq!(lab.csr(csr::VTYPE), want, "vtype {bits:#x}");
         if good {
-            let vtype = lab.hart.v.vtype;
+            let vtype = lab.hart.vector().vtype;
             assert_eq!((vtype.vma, vtype.vta), (bits >> 7 & 1 == 1, bits >> 6 & 1 == 1));
             assert_eq!(u64::from(vtype.sew.bits()), 8 << vsew);
             assert_eq!(vtype.lmul.log2(), lmul_log2);
@@ -140,7 +140,7 @@ fn vxsat_is_set_by_saturation_and_stays() {
     lab.set(8, Lmul::M1).vl(4);
     lab.puts(2, 8, &[1, 2, 3, 0xff]).puts(3, 8, &[1, 1, 1, 0]);
     lab.ok(ins("vsaddu.vv").vd(4).vs2(2).vs1(3));
-    assert!(!lab.hart.v.vxsat, "nothing saturated");
+    assert!(!lab.hart.vector().vxsat, "nothing saturated");
     lab.put(3, 8, 3, 1);
     lab.ok(ins("vsaddu.vv").vd(4).vs2(2).vs1(3));
     assert_eq!(lab.gets(4, 8, 4), [2, 3, 4, 0xff]);
@@ -160,7 +160,7 @@ fn reset_state_can_be_restored_with_vsetvl() {
     lab.x(1, vl).x(2, vtype);
     lab.ok(ins("vsetvl").rs1(1).rs2(2));
     assert_eq!((lab.csr(csr::VL), lab.csr(csr::VTYPE)), (vl, vtype));
-    assert_eq!(lab.hart.v.vtype, Vtype::VILL);
+    assert_eq!(lab.hart.vector().vtype, Vtype::VILL);
 }
 
 #[test]

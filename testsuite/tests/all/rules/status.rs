@@ -3,7 +3,7 @@
 use super::forms::{self, Dest};
 use super::harness::*;
 use rvv_isa::{Lmul, Vtype, csr};
-use rvvsim::privileged::status;
+use rvvsim::status;
 
 const VECTOR_CSRS: [u16; 7] =
     [csr::VSTART, csr::VXSAT, csr::VXRM, csr::VCSR, csr::VL, csr::VTYPE, csr::VLENB];
@@ -67,10 +67,10 @@ fn mstatus_vs_becomes_dirty_when_a_trap_leaves_vstart() {
     let mut lab = Lab::new(128);
     lab.set(8, Lmul::M1).set_vs_fs(1, 1);
     // The last four bytes before the end of memory: element 4 faults.
-    let end = rvvsim::privileged::RAM_BASE + lab.hart.ram.len() as u64;
+    let end = rvvsim::RAM_BASE + lab.hart.memory().len() as u64;
     lab.x(10, end - 4);
     lab.run(ins("vse8.v").vd(8).rs1(10)).unwrap_err();
-    assert_eq!((lab.hart.v.vstart, lab.vs()), (4, 3));
+    assert_eq!((lab.hart.vector().vstart, lab.vs()), (4, 3));
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn mstatus_fs_becomes_dirty_with_the_flags_and_f_registers() {
     lab.set(32, Lmul::M1).vl(1).put(2, 32, 0, one_third[0]).put(3, 32, 0, one_third[1]);
     for from in [1, 2] {
         lab.set_vs_fs(1, from);
-        lab.hart.fflags = Default::default();
+        lab.hart.set_fflags(Default::default());
         lab.ok(ins("vfdiv.vv").vd(4).vs2(2).vs1(3));
-        assert_eq!((lab.fs(), lab.hart.fflags.bits()), (3, 1), "inexact");
+        assert_eq!((lab.fs(), lab.hart.fflags().bits()), (3, 1), "inexact");
         lab.set_vs_fs(1, from);
         lab.ok(ins("vfmv.f.s").rd(4).vs2(2));
         assert_eq!(lab.fs(), 3, "an f register");
@@ -129,7 +129,7 @@ fn mstatus_fs_becomes_dirty_with_the_flags_and_f_registers() {
 fn vill_makes_all_that_depends_on_vtype_illegal() {
     let mut lab = Lab::new(128);
     for form in forms::all() {
-        lab.hart.v.vtype = Vtype::VILL;
+        lab.hart.vector_mut().vtype = Vtype::VILL;
         lab.vl(0).vstart(0);
         forms::prepare(&mut lab, &form, 8);
         if form.needs_vtype() {
@@ -139,7 +139,7 @@ fn vill_makes_all_that_depends_on_vtype_illegal() {
         }
     }
     // vset* and CSR accesses do not depend on it.
-    lab.hart.v.vtype = Vtype::VILL;
+    lab.hart.vector_mut().vtype = Vtype::VILL;
     assert_eq!(lab.csr(csr::VTYPE), 1 << 63);
     lab.ok(ins("vsetvli").rd(1).rs1(2).imm(0));
 }
@@ -154,10 +154,10 @@ fn vstart_is_not_changed_by_an_illegal_instruction() {
         lab.set(if form.egs > 1 { 8 } else { 64 }, Lmul::M8).vstart(1);
         let ins = form.ins().vd(3).vs2(5).vs1(form.ins().0.rs1);
         if lab.run(ins).is_err() {
-            assert_eq!(lab.hart.v.vstart, 1, "{}", show(ins));
+            assert_eq!(lab.hart.vector().vstart, 1, "{}", show(ins));
         } else {
-            assert_eq!(lab.hart.v.vstart, 0, "{}", show(ins));
+            assert_eq!(lab.hart.vector().vstart, 0, "{}", show(ins));
         }
-        assert_eq!(lab.hart.v.vl, lab.vlmax());
+        assert_eq!(lab.hart.vector().vl, lab.vlmax());
     }
 }

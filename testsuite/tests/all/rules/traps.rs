@@ -4,10 +4,10 @@
 use super::forms::{self, Dest, Form, VD, VS2, Width};
 use super::harness::*;
 use rvv_isa::{Lmul, Vtype, csr};
+use rvvsim::Stop;
 use rvvsim::config::Agnostic;
-use rvvsim::engine::Stop;
-use rvvsim::privileged::{Privilege, RAM_BASE};
 use rvvsim::{Cause, Trap};
+use rvvsim::{Privilege, RAM_BASE};
 
 /// Page tables: a gigapage for RAM where it is, and 64 small pages of data at `VA`.
 const ROOT: u64 = RAM_BASE + 0x20_0000;
@@ -36,7 +36,7 @@ fn paged(vlen: u32, policy: Agnostic) -> Lab {
     lab.hart.write_csr(csr::PMPADDR0, !0 >> 10);
     lab.hart.write_csr(csr::PMPCFG0, 0x1f);
     lab.hart.write_csr(csr::SATP, 8 << 60 | ROOT >> 12);
-    lab.hart.prv = Privilege::Supervisor;
+    lab.hart.set_privilege(Privilege::Supervisor);
     lab
 }
 
@@ -182,11 +182,11 @@ fn trap_and_resume(lab: &mut Lab, access: &Access, layout: &Layout, p: usize) ->
         "{context}: tval {:#x}, want {byte:#x}",
         trap.tval
     );
-    assert_eq!(lab.hart.v.vstart, index as u64, "{context}: vstart");
-    assert_eq!((lab.hart.v.vl, lab.hart.v.vtype), (start.vl, start.vtype), "{context}");
+    assert_eq!(lab.hart.vector().vstart, index as u64, "{context}: vstart");
+    assert_eq!((lab.hart.vector().vl, lab.hart.vector().vtype), (start.vl, start.vtype), "{context}");
     // Earlier elements are done, later ones are not; of the segment itself, some fields may be.
     let got = lab.state();
-    let vlenb = lab.hart.v.vlenb;
+    let vlenb = lab.hart.vector().vlenb;
     let registers = form.registers(access.vtype.sew.bits(), access.vtype.lmul) as usize;
     if is_load(form) {
         for field in 0..*fields as usize {
@@ -256,7 +256,7 @@ fn accesses() -> Vec<(Form, u32, Lmul, u8)> {
 
 /// One form at one vtype: at every element, in every layout.
 fn every_element(lab: &mut Lab, form: &Form, vtype: Vtype, fields: u8, masked: bool) -> usize {
-    let vlenb = lab.hart.v.vlenb as u64;
+    let vlenb = lab.hart.vector().vlenb as u64;
     let vlmax = u64::from(vtype.vlmax(lab.vlen()));
     let (eew, vl) = match form.vd {
         Some(Width::Registers(n)) => {
@@ -306,7 +306,7 @@ fn trap_mask(lab: &mut Lab, access: &Access, layout: &Layout, p: usize) -> bool 
         return false;
     }
     lab.run(access.ins).unwrap_err();
-    assert_eq!(lab.hart.v.vstart, p as u64, "{}", show(access.ins));
+    assert_eq!(lab.hart.vector().vstart, p as u64, "{}", show(access.ins));
     lab.map(layout.missing, true);
     lab.ok(access.ins);
     assert!(lab.state() == reference && memory(lab) == reference_memory, "{}", show(access.ins));
@@ -430,7 +430,7 @@ fn a_guest_handler_maps_pages_and_returns_to_the_instruction() {
             }
             let rs2 = if name.contains("xei") { VS2 } else { 11 };
             lab.put_at(CODE, &ins(name).vd(8).rs1(10).rs2(rs2).word().to_le_bytes());
-            lab.hart.pc = CODE;
+            lab.hart.set_pc(CODE);
             let mut traps = 0;
             for _ in 0..1000 {
                 match lab.engine.step(&mut lab.hart) {
@@ -444,11 +444,15 @@ fn a_guest_handler_maps_pages_and_returns_to_the_instruction() {
                         // epc_vstart_op_V_trap
                         assert_eq!(lab.hart.read_csr(csr::MEPC), Some(CODE));
                     }
-                    Stop::Budget if lab.hart.pc == CODE + 4 && lab.hart.prv == Privilege::Supervisor => break,
+                    Stop::Budget
+                        if lab.hart.pc() == CODE + 4 && lab.hart.privilege() == Privilege::Supervisor =>
+                    {
+                        break;
+                    }
                     Stop::Budget => {}
                 }
             }
-            assert_eq!((lab.hart.pc, lab.hart.v.vstart), (CODE + 4, 0), "{name}");
+            assert_eq!((lab.hart.pc(), lab.hart.vector().vstart), (CODE + 4, 0), "{name}");
             let mut state = lab.state();
             state.x[22..24].fill(0);
             (traps, state, memory(&lab))
@@ -490,11 +494,15 @@ fn fault_only_first_traps_at_element_0_and_shortens_vl_after_it() {
                         if p == 0 {
                             let trap = lab.run(ins).expect_err(&context);
                             assert_eq!(trap.cause, Cause::LoadPageFault);
-                            assert_eq!((lab.hart.v.vl, lab.hart.v.vstart), (vl, 0), "{context}");
+                            assert_eq!(
+                                (lab.hart.vector().vl, lab.hart.vector().vstart),
+                                (vl, 0),
+                                "{context}"
+                            );
                             continue;
                         }
                         lab.ok(ins);
-                        assert_eq!(lab.hart.v.vl, p.min(vl), "{context}: vl");
+                        assert_eq!(lab.hart.vector().vl, p.min(vl), "{context}: vl");
                         for field in 0..fields {
                             for i in 0..p.min(vl) {
                                 let at =
@@ -521,33 +529,33 @@ fn fault_only_first_with_masks_and_vstart() {
         lab.set(8, Lmul::M1).x(10, VA + 4 * PAGE - p).mask(0, 0xffff << p);
         lab.map(4, false);
         lab.ok(ins("vle8ff.v").vd(VD).rs1(10).m());
-        assert_eq!(lab.hart.v.vl, p);
+        assert_eq!(lab.hart.vector().vl, p);
         // Elements from p on are masked off: nothing faults.
         lab.set(8, Lmul::M1).mask(0, (1 << p) - 1);
         lab.ok(ins("vle8ff.v").vd(VD).rs1(10).m());
-        assert_eq!(lab.hart.v.vl, 16);
+        assert_eq!(lab.hart.vector().vl, 16);
         // Resumed at the element that faults: it is still not element 0.
         lab.set(8, Lmul::M1).vstart(p);
         lab.ok(ins("vle8ff.v").vd(VD).rs1(10));
-        assert_eq!(lab.hart.v.vl, p);
+        assert_eq!(lab.hart.vector().vl, p);
         // Resumed after a fault at element 0, which has been mapped since.
         lab.set(8, Lmul::M1).x(10, VA + 4 * PAGE);
         lab.run(ins("vle8ff.v").vd(VD).rs1(10)).unwrap_err();
         lab.map(4, true);
         lab.ok(ins("vle8ff.v").vd(VD).rs1(10));
-        assert_eq!(lab.hart.v.vl, 16);
+        assert_eq!(lab.hart.vector().vl, 16);
     }
     // vl = 0 and vstart >= vl: no element, no fault, and vl stays.
     lab.map(4, false);
     lab.set(8, Lmul::M1).vl(0);
     lab.ok(ins("vle8ff.v").vd(VD).rs1(10));
-    assert_eq!(lab.hart.v.vl, 0);
+    assert_eq!(lab.hart.vector().vl, 0);
     lab.set(8, Lmul::M1).vl(3).vstart(3);
     lab.ok(ins("vle8ff.v").vd(VD).rs1(10));
-    assert_eq!(lab.hart.v.vl, 3);
+    assert_eq!(lab.hart.vector().vl, 3);
     // Without a fault nothing is trimmed.
     lab.map(4, true);
     lab.set(8, Lmul::M1).vl(13);
     lab.ok(ins("vle8ff.v").vd(VD).rs1(10));
-    assert_eq!(lab.hart.v.vl, 13);
+    assert_eq!(lab.hart.vector().vl, 13);
 }

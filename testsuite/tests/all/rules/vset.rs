@@ -29,11 +29,11 @@ fn vset_writes_vtype_vl_and_rd() {
                     ins("vsetvl").rd(5).rs1(1).rs2(2),
                 ];
                 for ins in all {
-                    lab.hart.v.vtype = Vtype::VILL;
+                    lab.hart.vector_mut().vtype = Vtype::VILL;
                     lab.vl(0).vstart(1).x(5, 99);
                     lab.ok(ins);
                     assert_eq!(lab.csr(csr::VTYPE), vtype as u64, "{}", show(ins));
-                    assert_eq!((lab.csr(csr::VL), lab.hart.x[5]), (avl, avl), "{}", show(ins));
+                    assert_eq!((lab.csr(csr::VL), lab.hart.x(5)), (avl, avl), "{}", show(ins));
                 }
             }
         }
@@ -54,7 +54,7 @@ fn vl_obeys_the_constraints_under_every_choice() {
                     lab.x(1, avl);
                     lab.ok(ins("vsetvli").rd(5).rs1(1).imm(bits(sew, lmul)));
                     let vl = lab.csr(csr::VL);
-                    assert_eq!(lab.hart.x[5], vl);
+                    assert_eq!(lab.hart.x(5), vl);
                     let context = format!("{choice:?}: AVL {avl} of VLMAX {vlmax} gives {vl}");
                     if avl <= vlmax {
                         assert_eq!(vl, avl, "{context}");
@@ -69,7 +69,7 @@ fn vl_obeys_the_constraints_under_every_choice() {
                     // The value read back as AVL gives itself.
                     lab.x(1, vl);
                     lab.ok(ins("vsetvli").rd(6).rs1(1).imm(bits(sew, lmul)));
-                    assert_eq!(lab.hart.x[6], vl, "{context}: again");
+                    assert_eq!(lab.hart.x(6), vl, "{context}: again");
                 }
             }
         }
@@ -84,7 +84,7 @@ fn vl_choice_half_is_the_least_and_random_is_in_between() {
         let mut lab = Lab::with(1024, |config| (config.vl, config.isa) = (choice, isa.parse().unwrap()));
         lab.x(1, avl);
         lab.ok(ins("vsetvli").rd(5).rs1(1).imm(bits(8, Lmul::M1)));
-        lab.hart.x[5]
+        lab.hart.x(5)
     };
     for avl in 129..256 {
         assert_eq!(vl(VlChoice::Max, avl), 128);
@@ -104,10 +104,10 @@ fn vsetvl_rs1_x0_rd_not_x0_takes_vlmax() {
             let want = vlmax(256, sew, lmul);
             lab.vl(1).x(2, bits(sew, lmul) as u64);
             lab.ok(ins("vsetvli").rd(5).imm(bits(sew, lmul)));
-            assert_eq!((lab.hart.x[5], lab.csr(csr::VL)), (want, want));
+            assert_eq!((lab.hart.x(5), lab.csr(csr::VL)), (want, want));
             lab.vl(1);
             lab.ok(ins("vsetvl").rd(5).rs2(2));
-            assert_eq!((lab.hart.x[5], lab.csr(csr::VL)), (want, want));
+            assert_eq!((lab.hart.x(5), lab.csr(csr::VL)), (want, want));
         }
     }
 }
@@ -117,7 +117,7 @@ fn vsetvl_rs1_not_x0_rd_x0_sets_vl_all_the_same() {
     let mut lab = Lab::new(128);
     lab.x(1, 3);
     lab.ok(ins("vsetvli").rs1(1).imm(bits(8, Lmul::M1)));
-    assert_eq!((lab.csr(csr::VL), lab.hart.x[0]), (3, 0));
+    assert_eq!((lab.csr(csr::VL), lab.hart.x(0)), (3, 0));
 }
 
 #[test]
@@ -132,20 +132,20 @@ fn vsetvl_x0_x0_keeps_vl_where_vlmax_stays() {
                 let ins = if register { ins("vsetvl").rs2(2) } else { ins("vsetvli").imm(bits(sew2, lmul2)) };
                 lab.ok(ins);
                 if same {
-                    assert_eq!(lab.hart.v.vtype, Vtype::new(sew_of(sew2), lmul2, false, false));
-                    assert_eq!((lab.hart.v.vl, lab.hart.x[0]), (vl, 0));
+                    assert_eq!(lab.hart.vector().vtype, Vtype::new(sew_of(sew2), lmul2, false, false));
+                    assert_eq!((lab.hart.vector().vl, lab.hart.x(0)), (vl, 0));
                 } else {
                     // vtype_vset_rsv, reserved_vill_set: reserved, and here vill is set.
-                    assert_eq!((lab.hart.v.vtype, lab.hart.v.vl), (Vtype::VILL, 0));
+                    assert_eq!((lab.hart.vector().vtype, lab.hart.vector().vl), (Vtype::VILL, 0));
                 }
             }
         }
     }
     // vtype_vset_rsv: reserved if vill was set before, too.
-    lab.hart.v.vtype = Vtype::VILL;
+    lab.hart.vector_mut().vtype = Vtype::VILL;
     lab.vl(0);
     lab.ok(ins("vsetvli").imm(bits(8, Lmul::M1)));
-    assert_eq!(lab.hart.v.vtype, Vtype::VILL);
+    assert_eq!(lab.hart.vector().vtype, Vtype::VILL);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn vsetivli_avl_is_a_zero_extended_immediate() {
     let mut lab = Lab::new(512);
     for avl in 0..32 {
         lab.ok(ins("vsetivli").rd(5).rs1(avl).imm(bits(8, Lmul::M1)));
-        assert_eq!((lab.hart.x[5], lab.csr(csr::VL)), (avl.into(), avl.into()));
+        assert_eq!((lab.hart.x(5), lab.csr(csr::VL)), (avl.into(), avl.into()));
         // Register 0 as destination, AVL 0: neither is special.
         lab.ok(ins("vsetivli").rd(0).rs1(avl).imm(bits(8, Lmul::M1)));
         assert_eq!(lab.csr(csr::VL), u64::from(avl));
@@ -181,16 +181,16 @@ fn unsupported_vtype_sets_vill_and_clears_vl_and_the_rest() {
     for value in bad {
         lab.set(8, Lmul::M1).x(1, 7).x(2, value).x(5, 99);
         lab.ok(ins("vsetvl").rd(5).rs1(1).rs2(2));
-        assert_eq!((lab.csr(csr::VTYPE), lab.csr(csr::VL), lab.hart.x[5]), (1 << 63, 0, 0), "{value:#x}");
+        assert_eq!((lab.csr(csr::VTYPE), lab.csr(csr::VL), lab.hart.x(5)), (1 << 63, 0, 0), "{value:#x}");
         if value < 1 << 11 {
             lab.set(8, Lmul::M1).x(5, 99);
             lab.ok(ins("vsetvli").rd(5).rs1(1).imm(value as i32));
-            assert_eq!((lab.csr(csr::VTYPE), lab.csr(csr::VL), lab.hart.x[5]), (1 << 63, 0, 0), "{value:#x}");
+            assert_eq!((lab.csr(csr::VTYPE), lab.csr(csr::VL), lab.hart.x(5)), (1 << 63, 0, 0), "{value:#x}");
         }
         if value < 1 << 10 {
             lab.set(8, Lmul::M1).x(5, 99);
             lab.ok(ins("vsetivli").rd(5).rs1(9).imm(value as i32));
-            assert_eq!((lab.csr(csr::VTYPE), lab.csr(csr::VL), lab.hart.x[5]), (1 << 63, 0, 0), "{value:#x}");
+            assert_eq!((lab.csr(csr::VTYPE), lab.csr(csr::VL), lab.hart.x(5)), (1 << 63, 0, 0), "{value:#x}");
         }
     }
 }
@@ -213,7 +213,7 @@ fn fractional_lmul_goes_down_to_8_over_elen() {
                 assert_eq!(lab.csr(csr::VTYPE), want, "{isa} VLEN {vlen}: e{sew},{lmul}");
                 if good {
                     lab.ok(ins("vsetvli").rd(5).imm(bits(sew, lmul)));
-                    assert_eq!(lab.hart.x[5], vlmax(vlen, sew, lmul));
+                    assert_eq!(lab.hart.x(5), vlmax(vlen, sew, lmul));
                 }
             }
         }

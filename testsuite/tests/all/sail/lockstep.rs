@@ -64,23 +64,23 @@ fn machine(stream: &Stream) -> Machine {
     let config = Config { mem: 2 << 20, ..Config::default() };
     let mut machine = Machine::bare(config, &image).expect("it fits");
     for _ in 0..1000 {
-        if machine.hart.pc == stream.start {
+        if machine.hart().pc() == stream.start {
             return machine;
         }
-        machine.engine.step(&mut machine.hart);
+        machine.step();
     }
-    panic!("the stream is never reached: {:#x}", machine.hart.pc);
+    panic!("the stream is never reached: {:#x}", machine.hart().pc());
 }
 
 fn data(machine: &Machine, stream: &Stream) -> Vec<u8> {
     let at = (stream.data - RAM) as usize;
-    machine.hart.ram.bytes()[at..at + DATA_SIZE as usize].to_vec()
+    machine.hart().memory()[at..at + DATA_SIZE as usize].to_vec()
 }
 
 /// The model, in the state of the machine.
 fn model(machine: &Machine, stream: &Stream) -> (Sail, Memory) {
     let mut sail = Sail::new();
-    for (r, &value) in (0..).zip(machine.hart.x.architectural()) {
+    for (r, &value) in (0..).zip(machine.hart().x_registers()) {
         sail.set_x(r, value);
     }
     (sail, Memory { base: stream.data, bytes: data(machine, stream) })
@@ -104,16 +104,16 @@ fn a_million_instructions_agree_one_by_one() {
     for seed in 0..STREAMS {
         let stream = make(seed);
         let mut machine = machine(&stream);
-        let code = machine.hart.ram.bytes()[..0x10_0000].to_vec();
+        let code = machine.hart().memory()[..0x10_0000].to_vec();
         let (mut sail, mut memory) = model(&machine, &stream);
-        while machine.hart.pc != stream.end {
-            let pc = machine.hart.pc;
+        while machine.hart().pc() != stream.end {
+            let pc = machine.hart().pc();
             let (word, next) = step(&mut sail, &mut memory, &code, pc);
-            let stop = machine.engine.step(&mut machine.hart);
+            let stop = machine.step();
             compared += 1;
             let name = || decode(word).map(|i| i.disasm(pc, DisasmOptions::default()).replace('\t', " "));
-            assert_eq!(machine.hart.pc, next, "seed {seed}, {pc:#x} {:?}: pc ({stop:?})", name());
-            for (r, &value) in (0..).zip(machine.hart.x.architectural()) {
+            assert_eq!(machine.hart().pc(), next, "seed {seed}, {pc:#x} {:?}: pc ({stop:?})", name());
+            for (r, &value) in (0..).zip(machine.hart().x_registers()) {
                 assert_eq!(value, sail.x(r), "seed {seed}, {pc:#x} {:?}: x{r} is {value:#x}", name());
             }
         }
@@ -128,14 +128,14 @@ fn whole_blocks_end_where_single_steps_end() {
     for seed in 1000..1000 + STREAMS {
         let stream = make(seed);
         let mut machine = machine(&stream);
-        let code = machine.hart.ram.bytes()[..0x10_0000].to_vec();
+        let code = machine.hart().memory()[..0x10_0000].to_vec();
         let (mut sail, mut memory) = model(&machine, &stream);
         // Now by blocks, in pieces of odd lengths; the model follows by the count.
         let mut pc = stream.start;
         while pc != stream.end {
-            let before = machine.hart.instret;
-            let _ = machine.engine.run(&mut machine.hart, 997);
-            let steps = machine.hart.instret - before;
+            let before = machine.hart().instructions_retired();
+            let _ = machine.step_many(997);
+            let steps = machine.hart().instructions_retired() - before;
             for _ in 0..steps {
                 if pc == stream.end {
                     break;
@@ -144,8 +144,8 @@ fn whole_blocks_end_where_single_steps_end() {
                 compared += 1;
             }
             if pc != stream.end {
-                assert_eq!(machine.hart.pc, pc, "seed {seed}");
-                for (r, &value) in (0..).zip(machine.hart.x.architectural()) {
+                assert_eq!(machine.hart().pc(), pc, "seed {seed}");
+                for (r, &value) in (0..).zip(machine.hart().x_registers()) {
                     assert_eq!(value, sail.x(r), "seed {seed}, before {pc:#x}: x{r} is {value:#x}");
                 }
             }

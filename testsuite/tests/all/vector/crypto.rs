@@ -10,12 +10,12 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 fn put(hart: &mut Hart, register: u8, value: &[u8]) {
-    let at = usize::from(register) * hart.v.vlenb;
-    hart.v.regs[at..at + value.len()].copy_from_slice(value);
+    let at = usize::from(register) * hart.vector().vlenb;
+    hart.vector_mut().registers_mut()[at..at + value.len()].copy_from_slice(value);
 }
 
 fn get(hart: &Hart, register: u8, len: usize) -> Vec<u8> {
-    hart.v.regs[usize::from(register) * hart.v.vlenb..][..len].to_vec()
+    hart.vector().registers()[usize::from(register) * hart.vector().vlenb..][..len].to_vec()
 }
 
 fn with_imm(inst: Inst, imm: i32) -> Inst {

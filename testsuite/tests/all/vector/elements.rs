@@ -43,7 +43,7 @@ fn elementwise() -> impl Iterator<Item = Op> {
 }
 
 fn get(hart: &Hart, register: u8, bits: u32, i: usize) -> u64 {
-    let regs = &hart.v.regs[usize::from(register) * hart.v.vlenb..];
+    let regs = &hart.vector().registers()[usize::from(register) * hart.vector().vlenb..];
     if bits == 1 {
         return u64::from(regs[i / 8] >> (i % 8) & 1);
     }
@@ -54,12 +54,13 @@ fn get(hart: &Hart, register: u8, bits: u32, i: usize) -> u64 {
 }
 
 fn put(hart: &mut Hart, register: u8, bits: u32, value: u64) {
-    let at = usize::from(register) * hart.v.vlenb;
+    let at = usize::from(register) * hart.vector().vlenb;
     if bits == 1 {
-        hart.v.regs[at] = hart.v.regs[at] & !1 | value as u8 & 1;
+        let byte = &mut hart.vector_mut().registers_mut()[at];
+        *byte = *byte & !1 | value as u8 & 1;
     } else {
         let size = bits as usize / 8;
-        hart.v.regs[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        hart.vector_mut().registers_mut()[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
     }
 }
 
@@ -105,10 +106,10 @@ impl Wide {
     }
 
     fn fill(&mut self) {
-        let len = 32 * self.hart.v.vlenb;
-        self.random.fill(&mut self.hart.v.regs[..len]);
+        let len = 32 * self.hart.vector().vlenb;
+        self.random.fill(&mut self.hart.vector_mut().registers_mut()[..len]);
         // Half of the numbers near a corner.
-        for chunk in self.hart.v.regs[..len].chunks_mut(2) {
+        for chunk in self.hart.vector_mut().registers_mut()[..len].chunks_mut(2) {
             match self.random.below(8) {
                 0 => chunk.fill(0),
                 1 => chunk.fill(0xff),
@@ -118,16 +119,16 @@ impl Wide {
             }
         }
         for hart in [&mut self.hart, &mut self.one] {
-            hart.v.vxsat = false;
-            hart.fflags = Default::default();
+            hart.vector_mut().vxsat = false;
+            hart.set_fflags(Default::default());
         }
         let (x, f) = (self.random.next(), self.random.next() | !0 << 32);
         let (vxrm, frm) = (self.random.below(4) as u8, self.random.below(5) as u8);
         for hart in [&mut self.hart, &mut self.one] {
-            hart.x[11] = x;
-            hart.f[11] = f;
-            hart.v.vxrm = vxrm;
-            hart.frm = frm;
+            hart.set_x(11, x);
+            hart.set_f(11, f);
+            hart.vector_mut().vxrm = vxrm;
+            hart.set_frm(frm);
         }
     }
 
@@ -135,15 +136,18 @@ impl Wide {
     fn check(&mut self, op: Op, vtype: Vtype, masked: bool) -> bool {
         self.fill();
         let inst = instruction(op, masked, &mut self.random);
-        let vtype = vector::supported(&self.hart.config, vtype);
-        let Ok(vi) = vector::translate(&self.hart.config, &inst, vtype) else { return false };
-        let vlmax = u64::from(vtype.vlmax(self.hart.config.vlen));
-        self.hart.v.vtype = vtype;
-        self.hart.v.vl = [vlmax, self.random.below(vlmax + 1), 1.min(vlmax)][self.random.below(3) as usize];
-        self.hart.v.vstart = if self.random.below(4) == 0 { self.random.below(vlmax) } else { 0 };
-        let (vl, vstart) = (self.hart.v.vl as usize, self.hart.v.vstart as usize);
+        let vtype = vector::supported(self.hart.config(), vtype);
+        if vector::check(self.hart.config(), &inst, vtype).is_err() {
+            return false;
+        }
+        let vlmax = u64::from(vtype.vlmax(self.hart.config().vlen));
+        self.hart.vector_mut().vtype = vtype;
+        self.hart.vector_mut().vl =
+            [vlmax, self.random.below(vlmax + 1), 1.min(vlmax)][self.random.below(3) as usize];
+        self.hart.vector_mut().vstart = if self.random.below(4) == 0 { self.random.below(vlmax) } else { 0 };
+        let (vl, vstart) = (self.hart.vector().vl as usize, self.hart.vector().vstart as usize);
 
-        let before = self.hart.v.clone();
+        let before = self.hart.vector().clone();
         let sew = vtype.sew.bits();
         let Widths { vd, vs2, vs1 } = widths(op, sew);
         let registers = if vd == 1 { 1 } else { (vlmax as usize * vd as usize / 8).div_ceil(before.vlenb) };
@@ -151,7 +155,7 @@ impl Wide {
         let look_at = positions(elements, vstart, vl, &mut self.random);
         let (mut saturated, mut flags) = (false, Default::default());
         let mut expected = vec![];
-        self.one.v.vtype = Vtype::new(vtype.sew, Lmul::M1, false, false);
+        self.one.vector_mut().vtype = Vtype::new(vtype.sew, Lmul::M1, false, false);
         let all_of_them = look_at.len() == elements;
         for &i in &look_at {
             let mask = get(&self.hart, 0, 1, i);
@@ -163,37 +167,37 @@ impl Wide {
                 put(&mut self.one, VD, vd, old);
                 put(&mut self.one, VS2, vs2, get(&self.hart, VS2, vs2, i));
                 put(&mut self.one, VS1, vs1, get(&self.hart, VS1, vs1, i));
-                self.one.v.vl = 1;
+                self.one.vector_mut().vl = 1;
                 run(&mut self.one, &Inst { vm: inst.vm || has(op, Field::Vm), ..inst }).expect("one element");
-                saturated |= self.one.v.vxsat;
-                flags = self.one.fflags;
+                saturated |= self.one.vector().vxsat;
+                flags = self.one.fflags();
                 get(&self.one, VD, vd, 0)
             };
             expected.push(value);
         }
 
-        (vi.run)(&mut self.hart, &vi).unwrap_or_else(|trap| panic!("{}: {trap:?}", op.name()));
+        run(&mut self.hart, &inst).unwrap_or_else(|trap| panic!("{}: {trap:?}", op.name()));
         let context = format!(
             "{} {vtype} vl={vl} vstart={vstart} masked={masked} VLEN={}",
             op.name(),
-            self.hart.config.vlen
+            self.hart.config().vlen
         );
-        assert_eq!(self.hart.v.vstart, 0, "{context}");
+        assert_eq!(self.hart.vector().vstart, 0, "{context}");
         if all_of_them {
-            assert_eq!(self.hart.v.vxsat, saturated, "vxsat of {context}");
-            assert_eq!(self.hart.fflags, flags, "fflags of {context}");
+            assert_eq!(self.hart.vector().vxsat, saturated, "vxsat of {context}");
+            assert_eq!(self.hart.fflags(), flags, "fflags of {context}");
         }
         let ones = u64::MAX >> (64 - vd);
         let tail_agnostic = vtype.vta || vd == 1;
         for (&i, &value) in look_at.iter().zip(&expected) {
             let got = get(&self.hart, VD, vd, i);
-            let mask = before.regs[i / 8] >> (i % 8) & 1;
+            let mask = before.registers()[i / 8] >> (i % 8) & 1;
             let is_tail = i >= vl && vstart < vl;
             let is_inactive = (vstart..vl).contains(&i) && masked && has(op, Field::Vm) && mask == 0;
             let (agnostic, policy) = if is_tail {
-                (tail_agnostic, self.hart.config.tail)
+                (tail_agnostic, self.hart.config().tail)
             } else {
-                (is_inactive && vtype.vma, self.hart.config.mask)
+                (is_inactive && vtype.vma, self.hart.config().mask)
             };
             let last_of_register =
                 (vl * vd as usize).div_ceil(before.vlenb * 8) * before.vlenb * 8 / vd as usize;
@@ -209,7 +213,11 @@ impl Wide {
         // No other register.
         for register in (0..32).filter(|&r| r < usize::from(VD) || r >= usize::from(VD) + registers) {
             let range = register * before.vlenb..(register + 1) * before.vlenb;
-            assert_eq!(self.hart.v.regs[range.clone()], before.regs[range], "v{register} after {context}");
+            assert_eq!(
+                self.hart.vector().registers()[range.clone()],
+                before.registers()[range],
+                "v{register} after {context}"
+            );
         }
         true
     }
@@ -280,13 +288,13 @@ fn the_last_scalar_register_under_the_largest_groups() {
         for sew in [Sew::E8, Sew::E16, Sew::E32, Sew::E64] {
             let mut hart = hart_of(vlen);
             set_type(&mut hart, sew, Lmul::M8, u64::MAX);
-            hart.x[31] = 0x0102_0304_0506_0708;
-            hart.f[31] = u64::MAX;
+            hart.set_x(31, 0x0102_0304_0506_0708);
+            hart.set_f(31, u64::MAX);
             let scalar =
                 |op: &Op| op.is_vector() && matches!(file(*op, Field::Rs1), Some(RegFile::X | RegFile::F));
             let memory = |op: &Op| matches!(op.class(), Class::VectorLoad | Class::VectorStore);
             for op in Op::all().filter(scalar).filter(|op| !memory(op)) {
-                hart.v.vstart = 0;
+                hart.vector_mut().vstart = 0;
                 // Refused or done; an answer in either case.
                 let _ = run(&mut hart, &Inst { rd: 8, rs2: 16, rs1: 31, ..Inst::new(op) });
             }
@@ -295,7 +303,10 @@ fn the_last_scalar_register_under_the_largest_groups() {
             let size = sew.bits() as usize / 8;
             let (first, whole) = (8 * vlen as usize / 8, 8 * vlen as usize / 8);
             let want = &0x0102_0304_0506_0708_u64.to_le_bytes()[..size];
-            assert!(hart.v.regs[first..first + whole].chunks(size).all(|e| e == want), "{sew:?} {vlen}");
+            assert!(
+                hart.vector().registers()[first..first + whole].chunks(size).all(|e| e == want),
+                "{sew:?} {vlen}"
+            );
         }
     }
 }

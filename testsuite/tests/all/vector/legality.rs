@@ -26,7 +26,7 @@ fn check(config: &Config, rows: &[Row]) {
             inst.nf = fields - 1;
         }
         let vtype = if vtype_text == "vill" { Vtype::VILL } else { vtype(vtype_text) };
-        let found = vector::translate(config, &inst, vtype).err().unwrap_or("");
+        let found = vector::check(config, &inst, vtype).err().unwrap_or("");
         let id = found.split(": ").next().unwrap_or_default();
         assert_eq!(
             id,
@@ -233,9 +233,11 @@ fn vstart_vl_and_frm_are_looked_at_when_it_runs() {
     let mut hart = hart_of(128);
     set_type(&mut hart, Sew::E32, Lmul::M1, 4);
     let mut rule = |name: &str, vl, vstart, frm| {
-        (hart.v.vl, hart.v.vstart, hart.frm) = (vl, vstart, frm);
+        hart.vector_mut().vl = vl;
+        hart.vector_mut().vstart = vstart;
+        hart.set_frm(frm);
         let result = run(&mut hart, &inst(name, 8, 16, 24));
-        assert_eq!(hart.v.vstart, if result.is_ok() { 0 } else { vstart });
+        assert_eq!(hart.vector().vstart, if result.is_ok() { 0 } else { vstart });
         result.err().map_or("", |trap| trap.why.split(": ").next().unwrap_or_default()).to_owned()
     };
     assert_eq!(rule("vadd.vv", 4, 3, 0), "");
@@ -282,10 +284,10 @@ fn vl_is_chosen_within_the_rules() {
             // e16,m2: VLMAX is 32.
             let vsetvli = Inst { imm: 0b001_001, ..inst("vsetvli", 5, 0, 11) };
             for avl in (0..100).chain([u64::MAX]) {
-                hart.x[11] = avl;
+                hart.set_x(11, avl);
                 run(&mut hart, &vsetvli).expect("vsetvli");
-                let vl = hart.v.vl;
-                assert_eq!(hart.x[5], vl);
+                let vl = hart.vector().vl;
+                assert_eq!(hart.x(5), vl);
                 match avl {
                     0..=32 => assert_eq!(vl, avl),
                     33..64 => {
@@ -298,7 +300,7 @@ fn vl_is_chosen_within_the_rules() {
                     _ => assert_eq!(vl, 32),
                 }
                 run(&mut hart, &vsetvli).expect("vsetvli");
-                assert_eq!(hart.v.vl, vl, "deterministic for the same AVL and VLMAX");
+                assert_eq!(hart.vector().vl, vl, "deterministic for the same AVL and VLMAX");
             }
         }
     }
@@ -311,9 +313,9 @@ fn vl_may_be_chosen_freely_where_asked_for() {
     for (vl_multiple, expected, rounded) in [(None, 24, true), (one, 17, false)] {
         let mut hart = hart(Config { vl_multiple, ..config.clone() });
         // e16,m2: VLMAX is 32. The default ISA has SM3, whose element groups have eight elements.
-        hart.x[11] = 33;
+        hart.set_x(11, 33);
         run(&mut hart, &Inst { imm: 0b001_001, ..inst("vsetvli", 5, 0, 11) }).expect("vsetvli");
-        assert_eq!((hart.v.vl, hart.v.vl_rounded), (expected, rounded));
+        assert_eq!((hart.vector().vl, hart.vector().vl_rounded), (expected, rounded));
     }
 }
 
@@ -340,13 +342,13 @@ fn vsetvli_x0_x0_keeps_vl_or_what_is_asked_for() {
         [(VsetvlX0::Vill, 0, true), (VsetvlX0::Keep, 10, false), (VsetvlX0::Clamp, 2, false)]
     {
         let mut hart = hart(Config { mem: 4096, vsetvl_x0: choice, ..Config::default() });
-        hart.x[11] = 10;
+        hart.set_x(11, 10);
         run(&mut hart, &e8m1(inst("vsetvli", 0, 0, 11))).expect("vsetvli");
-        assert_eq!(hart.v.vl, 10);
+        assert_eq!(hart.vector().vl, 10);
         run(&mut hart, &e16m2(inst("vsetvli", 0, 0, 0))).expect("vsetvli");
-        assert_eq!((hart.v.vl, hart.v.vtype.vill), (10, false), "VLMAX does not change");
+        assert_eq!((hart.vector().vl, hart.vector().vtype.vill), (10, false), "VLMAX does not change");
         run(&mut hart, &e64m1(inst("vsetvli", 0, 0, 0))).expect("vsetvli");
-        assert_eq!((hart.v.vl, hart.v.vtype.vill), (vl, vill), "VLMAX changes");
+        assert_eq!((hart.vector().vl, hart.vector().vtype.vill), (vl, vill), "VLMAX changes");
         // A vl beyond the group harms nobody.
         let _ = run(&mut hart, &inst("vadd.vv", 31, 30, 29));
         let _ = run(&mut hart, &inst("vredsum.vs", 31, 31, 29));
@@ -369,11 +371,14 @@ fn unsupported_types_set_vill() {
         (1 << 63, false),
         (1 << 40, false),
     ] {
-        hart.x[11] = 5;
-        hart.x[12] = bits;
+        hart.set_x(11, 5);
+        hart.set_x(12, bits);
         run(&mut hart, &inst("vsetvl", 6, 12, 11)).expect("vsetvl");
-        assert_eq!(hart.v.vtype.to_bits(), if supported { bits } else { 1 << 63 }, "{bits:#x}");
-        assert_eq!(hart.v.vl, if supported { 5.min(hart.v.vtype.vlmax(128).into()) } else { 0 });
-        assert_eq!(hart.x[6], hart.v.vl);
+        assert_eq!(hart.vector().vtype.to_bits(), if supported { bits } else { 1 << 63 }, "{bits:#x}");
+        assert_eq!(
+            hart.vector().vl,
+            if supported { 5.min(hart.vector().vtype.vlmax(128).into()) } else { 0 }
+        );
+        assert_eq!(hart.x(6), hart.vector().vl);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::support::{Random, hart, inst, ops, run, set_type};
 use rvv_isa::{Class, Inst, Lmul, Op, Sew, Vtype};
+use rvvsim::RAM_BASE;
 use rvvsim::config::{Agnostic, Config};
-use rvvsim::privileged::RAM_BASE;
 use rvvsim::{Cause, Hart, vector};
 
 const PAGE: u64 = 4096;
@@ -17,9 +17,9 @@ fn machine(mem: u64, tail: Agnostic, mask: Agnostic, seed: u64) -> Hart {
     let mut random = Random(seed);
     let mut bytes = vec![0; LARGE as usize];
     random.fill(&mut bytes);
-    hart.ram.bytes_mut().copy_from_slice(&bytes[..mem as usize]);
-    let len = 32 * hart.v.vlenb;
-    random.fill(&mut hart.v.regs[..len]);
+    hart.memory_mut().copy_from_slice(&bytes[..mem as usize]);
+    let len = 32 * hart.vector().vlenb;
+    random.fill(&mut hart.vector_mut().registers_mut()[..len]);
     hart
 }
 
@@ -33,7 +33,8 @@ fn eews(op: Op, sew: u32) -> (u32, Option<u32>) {
 fn element(hart: &Hart, register: usize, bits: u32, i: usize) -> u64 {
     let size = bits as usize / 8;
     let mut le = [0; 8];
-    le[..size].copy_from_slice(&hart.v.regs[register * hart.v.vlenb + i * size..][..size]);
+    le[..size]
+        .copy_from_slice(&hart.vector().registers()[register * hart.vector().vlenb + i * size..][..size]);
     u64::from_le_bytes(le)
 }
 
@@ -46,7 +47,7 @@ struct Access {
 }
 
 fn accesses(hart: &Hart, inst: &Inst) -> Vec<Access> {
-    let vtype = hart.v.vtype;
+    let vtype = hart.vector().vtype;
     let sew = vtype.sew.bits();
     let (eew, index) = eews(inst.op, sew);
     let size = u64::from(eew / 8);
@@ -54,21 +55,21 @@ fn accesses(hart: &Hart, inst: &Inst) -> Vec<Access> {
     let emul = vtype.lmul.log2() + eew.ilog2() as i32 - sew.ilog2() as i32;
     let registers = 1 << emul.max(0);
     let mut all = vec![];
-    for i in hart.v.vstart as usize..hart.v.vl as usize {
-        if !inst.vm && hart.v.regs[i / 8] >> (i % 8) & 1 == 0 {
+    for i in hart.vector().vstart as usize..hart.vector().vl as usize {
+        if !inst.vm && hart.vector().registers()[i / 8] >> (i % 8) & 1 == 0 {
             continue;
         }
-        let base = hart.x[inst.rs1];
+        let base = hart.x(inst.rs1);
         let segment = if let Some(index) = index {
             base.wrapping_add(element(hart, inst.rs2.into(), index, i))
         } else if is_strided(inst.op) {
-            base.wrapping_add(hart.x[inst.rs2].wrapping_mul(i as u64))
+            base.wrapping_add(hart.x(inst.rs2).wrapping_mul(i as u64))
         } else {
             base + i as u64 * size * fields
         };
         for field in 0..fields {
             let register = usize::from(inst.rd) + field as usize * registers;
-            let place = register * hart.v.vlenb + i * size as usize;
+            let place = register * hart.vector().vlenb + i * size as usize;
             all.push(Access { element: i, place, address: segment.wrapping_add(field * size) });
         }
     }
@@ -82,17 +83,22 @@ fn is_strided(op: Op) -> bool {
 /// All element accesses of the model: what the registers or the memory become, up to the first that is not in
 /// memory; its element is returned.
 fn model(hart: &mut Hart, inst: &Inst) -> Option<usize> {
-    let size = eews(inst.op, hart.v.vtype.sew.bits()).0 as usize / 8;
+    let size = eews(inst.op, hart.vector().vtype.sew.bits()).0 as usize / 8;
     let store = inst.op.class() == Class::VectorStore;
-    let mem = hart.config.mem;
+    let mem = hart.config().mem;
     for access in accesses(hart, inst) {
         let offset = access.address.wrapping_sub(RAM_BASE);
         if offset > mem - size as u64 {
             return Some(access.element);
         }
-        let memory = &mut hart.ram.bytes_mut()[offset as usize..][..size];
-        let register = &mut hart.v.regs[access.place..][..size];
-        if store { memory.copy_from_slice(register) } else { register.copy_from_slice(memory) }
+        let (memory, register) = (offset as usize..offset as usize + size, access.place..access.place + size);
+        if store {
+            let bytes = hart.vector().registers()[register].to_vec();
+            hart.memory_mut()[memory].copy_from_slice(&bytes);
+        } else {
+            let bytes = hart.memory()[memory].to_vec();
+            hart.vector_mut().registers_mut()[register].copy_from_slice(&bytes);
+        }
     }
     None
 }
@@ -109,34 +115,34 @@ fn prepare(hart: &mut Hart, op: Op, random: &mut Random) -> Option<Inst> {
     let sew = Sew::ALL[random.below(4) as usize];
     let lmul = Lmul::ALL[random.below(7) as usize];
     let vtype = Vtype::new(sew, lmul, random.below(2) == 0, random.below(2) == 0);
-    hart.v.vtype = vector::supported(&hart.config, vtype);
-    let vlmax = u64::from(hart.v.vtype.vlmax(hart.config.vlen));
+    hart.vector_mut().vtype = vector::supported(hart.config(), vtype);
+    let vlmax = u64::from(hart.vector().vtype.vlmax(hart.config().vlen));
     let nf = if random.below(2) == 0 { 0 } else { random.below(8) as u8 };
     let inst = Inst { rd: 8, rs1: 10, rs2: 24, nf, vm: random.below(2) == 0, ..Inst::new(op) };
     let inst = if is_strided(op) { Inst { rs2: 12, ..inst } } else { inst };
-    vector::translate(&hart.config, &inst, hart.v.vtype).ok()?;
-    hart.v.vl = 1 + random.below(vlmax);
-    hart.v.vstart = if random.below(4) == 0 { random.below(hart.v.vl) } else { 0 };
+    vector::check(hart.config(), &inst, hart.vector().vtype).ok()?;
+    hart.vector_mut().vl = 1 + random.below(vlmax);
+    hart.vector_mut().vstart = if random.below(4) == 0 { random.below(hart.vector().vl) } else { 0 };
     let (eew, index) = eews(op, sew.bits());
     let size = u64::from(eew / 8) * (u64::from(nf) + 1);
     // Aligned mostly; now and then an element lies across the boundary.
-    let reach = random.below(hart.v.vl + 2) * size;
+    let reach = random.below(hart.vector().vl + 2) * size;
     let mut base = RAM_BASE + SMALL - reach;
     if random.below(4) == 0 {
         base -= random.below(8);
     }
-    hart.x[12] = [size, size + 8, 0u64.wrapping_sub(size), PAGE / 16][random.below(4) as usize];
+    hart.set_x(12, [size, size + 8, 0u64.wrapping_sub(size), PAGE / 16][random.below(4) as usize]);
     if let Some(index) = index {
         // Small offsets, and a base that some of them carry past the end.
         let index = index as usize / 8;
-        let at = 24 * hart.v.vlenb;
-        for i in 0..hart.v.vl as usize {
+        let at = 24 * hart.vector().vlenb;
+        for i in 0..hart.vector().vl as usize {
             let offset = random.below(200).to_le_bytes();
-            hart.v.regs[at + i * index..][..index].copy_from_slice(&offset[..index]);
+            hart.vector_mut().registers_mut()[at + i * index..][..index].copy_from_slice(&offset[..index]);
         }
         base = RAM_BASE + SMALL - 120;
     }
-    hart.x[10] = base;
+    hart.set_x(10, base);
     Some(inst)
 }
 
@@ -152,26 +158,30 @@ fn accesses_trap_at_the_element_and_resume() {
                 let seed = random.next();
                 let mut small = machine(SMALL, tail, mask, seed);
                 let Some(inst) = prepare(&mut small, op, &mut random) else { continue };
-                let context = format!("round {round} of {} nf={} {}", op.name(), inst.nf, small.v.vtype);
+                let context =
+                    format!("round {round} of {} nf={} {}", op.name(), inst.nf, small.vector().vtype);
                 tried += 1;
                 // A machine on which nothing traps, in the same state.
                 let mut large = machine(LARGE, tail, mask, seed);
-                large.v = small.v.clone();
-                (large.x[10], large.x[12]) = (small.x[10], small.x[12]);
+                large.vector_mut().clone_from(small.vector());
+                large.set_x(10, small.x(10));
+                large.set_x(12, small.x(12));
                 let mut resumed = machine(LARGE, tail, mask, seed);
-                (resumed.x[10], resumed.x[12]) = (small.x[10], small.x[12]);
+                resumed.set_x(10, small.x(10));
+                resumed.set_x(12, small.x(12));
 
                 // Where it stops, by the model; registers and memory before that are the model's.
                 let mut expected = machine(SMALL, tail, mask, seed);
-                expected.v = small.v.clone();
-                (expected.x[10], expected.x[12]) = (small.x[10], small.x[12]);
-                let (vl, vstart) = (small.v.vl, small.v.vstart);
+                expected.vector_mut().clone_from(small.vector());
+                expected.set_x(10, small.x(10));
+                expected.set_x(12, small.x(12));
+                let (vl, vstart) = (small.vector().vl, small.vector().vstart);
                 let stop = model(&mut expected, &inst);
                 let result = run(&mut small, &inst);
                 match stop {
                     Some(at) if fault_only_first && at > 0 => {
                         assert!(result.is_ok(), "{context}");
-                        assert_eq!((small.v.vl, small.v.vstart), (at as u64, 0), "{context}");
+                        assert_eq!((small.vector().vl, small.vector().vstart), (at as u64, 0), "{context}");
                         continue;
                     }
                     Some(at) => {
@@ -182,45 +192,52 @@ fn accesses_trap_at_the_element_and_resume() {
                             Cause::StoreAccessFault
                         };
                         assert_eq!(trap.cause, cause, "{context}");
-                        assert_eq!((small.v.vstart, small.v.vl), (at as u64, vl), "{context}");
+                        assert_eq!((small.vector().vstart, small.vector().vl), (at as u64, vl), "{context}");
                     }
                     None => {
                         assert!(result.is_ok(), "{context}");
-                        assert_eq!(small.v.vstart, 0, "{context}");
+                        assert_eq!(small.vector().vstart, 0, "{context}");
                     }
                 }
                 if tail == Agnostic::Undisturbed {
                     // Of the segment that faults, the fields before the fault are accessed.
-                    assert!(small.v.regs == expected.v.regs, "registers at the trap, {context}");
+                    assert!(
+                        small.vector().registers() == expected.vector().registers(),
+                        "registers at the trap, {context}"
+                    );
                 }
-                assert!(small.ram.bytes() == expected.ram.bytes(), "memory at the trap, {context}");
+                assert!(small.memory() == expected.memory(), "memory at the trap, {context}");
                 if stop.is_none() {
                     continue;
                 }
                 trapped += 1;
                 // The handler makes the memory appear, and the instruction goes on.
                 run(&mut large, &inst).expect(&context);
-                resumed.v = small.v.clone();
-                let (from, to) = (small.ram.bytes(), resumed.ram.bytes_mut());
+                resumed.vector_mut().clone_from(small.vector());
+                let (from, to) = (small.memory(), resumed.memory_mut());
                 to[..SMALL as usize].copy_from_slice(from);
                 run(&mut resumed, &inst).expect(&context);
                 assert!(
-                    resumed.v.regs == large.v.regs,
+                    resumed.vector().registers() == large.vector().registers(),
                     "registers after resuming, vstart {vstart}, {context}"
                 );
-                assert!(resumed.ram.bytes() == large.ram.bytes(), "memory after resuming, {context}");
-                assert_eq!(resumed.v.vstart, 0);
+                assert!(resumed.memory() == large.memory(), "memory after resuming, {context}");
+                assert_eq!(resumed.vector().vstart, 0);
                 // And that is what the model says.
                 let mut plain = machine(LARGE, tail, mask, seed);
-                plain.v = expected.v.clone();
-                (plain.x[10], plain.x[12]) = (small.x[10], small.x[12]);
-                plain.v.vstart = stop.expect("just seen") as u64;
-                plain.ram.bytes_mut()[..SMALL as usize].copy_from_slice(expected.ram.bytes());
+                plain.vector_mut().clone_from(expected.vector());
+                plain.set_x(10, small.x(10));
+                plain.set_x(12, small.x(12));
+                plain.vector_mut().vstart = stop.expect("just seen") as u64;
+                plain.memory_mut()[..SMALL as usize].copy_from_slice(expected.memory());
                 assert_eq!(model(&mut plain, &inst), None);
                 if tail == Agnostic::Undisturbed {
-                    assert!(plain.v.regs == large.v.regs, "registers of {context}");
+                    assert!(
+                        plain.vector().registers() == large.vector().registers(),
+                        "registers of {context}"
+                    );
                 }
-                assert!(plain.ram.bytes() == large.ram.bytes(), "memory of {context}");
+                assert!(plain.memory() == large.memory(), "memory of {context}");
             }
         }
         assert!(trapped > 200, "{trapped} of {tried} trapped");
@@ -230,63 +247,63 @@ fn accesses_trap_at_the_element_and_resume() {
 #[test]
 fn whole_registers_move_whatever_vtype_is() {
     let mut hart = machine(SMALL, Agnostic::Ones, Agnostic::Ones, 1);
-    hart.v.vtype = Vtype::VILL;
-    hart.x[10] = RAM_BASE + 64;
+    hart.vector_mut().vtype = Vtype::VILL;
+    hart.set_x(10, RAM_BASE + 64);
     let load = inst("vl2re32.v", 4, 0, 10);
     run(&mut hart, &load).expect("a whole-register load");
-    let bytes = hart.ram.bytes()[64..128].to_vec();
-    assert_eq!(hart.v.regs[4 * 32..6 * 32], bytes[..]);
-    hart.x[10] = RAM_BASE + 0x1001;
+    let bytes = hart.memory()[64..128].to_vec();
+    assert_eq!(hart.vector().registers()[4 * 32..6 * 32], bytes[..]);
+    hart.set_x(10, RAM_BASE + 0x1001);
     run(&mut hart, &inst("vs2r.v", 4, 0, 10)).expect("a whole-register store");
-    assert_eq!(hart.ram.bytes()[0x1001..0x1001 + 64], bytes[..]);
+    assert_eq!(hart.memory()[0x1001..0x1001 + 64], bytes[..]);
     // vstart counts elements of the encoded width, and is reserved past the end.
-    hart.v.vstart = 16;
+    hart.vector_mut().vstart = 16;
     let trap = run(&mut hart, &load).expect_err("vstart is not below evl");
     assert!(trap.why.starts_with("norm:vector_ls_seg_wholereg_evl"), "{}", trap.why);
-    assert_eq!(hart.v.vstart, 16, "norm:vstart_unmodified");
-    hart.v.register_mut(4).fill(0);
-    hart.v.register_mut(5).fill(0);
-    hart.v.vstart = 3;
-    hart.x[10] = RAM_BASE + 64;
+    assert_eq!(hart.vector().vstart, 16, "norm:vstart_unmodified");
+    hart.vector_mut().register_mut(4).fill(0);
+    hart.vector_mut().register_mut(5).fill(0);
+    hart.vector_mut().vstart = 3;
+    hart.set_x(10, RAM_BASE + 64);
     run(&mut hart, &load).expect("from element 3");
-    assert_eq!(hart.v.regs[4 * 32..][..12], [0; 12]);
-    assert_eq!(hart.v.regs[4 * 32 + 12..6 * 32], bytes[12..]);
+    assert_eq!(hart.vector().registers()[4 * 32..][..12], [0; 12]);
+    assert_eq!(hart.vector().registers()[4 * 32 + 12..6 * 32], bytes[12..]);
 }
 
 #[test]
 fn mask_loads_and_stores_move_evl_bytes() {
     let mut hart = machine(SMALL, Agnostic::Ones, Agnostic::Undisturbed, 2);
     set_type(&mut hart, Sew::E8, Lmul::M1, 17);
-    hart.x[10] = RAM_BASE + 100;
-    let before = hart.v.register(6).to_vec();
+    hart.set_x(10, RAM_BASE + 100);
+    let before = hart.vector().register(6).to_vec();
     run(&mut hart, &inst("vlm.v", 6, 0, 10)).expect("vlm.v");
-    assert_eq!(hart.v.register(6)[..3], hart.ram.bytes()[100..103]);
-    assert!(hart.v.register(6)[3..].iter().all(|&b| b == 0xff), "always tail-agnostic");
-    assert_ne!(before[3..], hart.v.register(6)[3..]);
-    hart.x[10] = RAM_BASE + 200;
-    let after = hart.ram.bytes()[203];
+    assert_eq!(hart.vector().register(6)[..3], hart.memory()[100..103]);
+    assert!(hart.vector().register(6)[3..].iter().all(|&b| b == 0xff), "always tail-agnostic");
+    assert_ne!(before[3..], hart.vector().register(6)[3..]);
+    hart.set_x(10, RAM_BASE + 200);
+    let after = hart.memory()[203];
     run(&mut hart, &inst("vsm.v", 6, 0, 10)).expect("vsm.v");
-    assert_eq!(hart.ram.bytes()[200..203], hart.v.register(6)[..3]);
-    assert_eq!(hart.ram.bytes()[203], after);
+    assert_eq!(hart.memory()[200..203], hart.vector().register(6)[..3]);
+    assert_eq!(hart.memory()[203], after);
     // vstart counts bytes.
-    hart.v.vstart = 3;
-    let before = hart.v.register(6).to_vec();
+    hart.vector_mut().vstart = 3;
+    let before = hart.vector().register(6).to_vec();
     run(&mut hart, &inst("vlm.v", 6, 0, 10)).expect("vlm.v");
-    assert_eq!(hart.v.register(6), &before[..], "vstart >= evl: nothing");
+    assert_eq!(hart.vector().register(6), &before[..], "vstart >= evl: nothing");
 }
 
 #[test]
 fn misaligned_elements_trap_where_they_must() {
     let mut hart = hart(Config { vlen: 256, mem: SMALL, misaligned: false, ..Config::default() });
     set_type(&mut hart, Sew::E32, Lmul::M1, 8);
-    hart.x[10] = RAM_BASE + 2;
+    hart.set_x(10, RAM_BASE + 2);
     let trap = run(&mut hart, &inst("vle32.v", 8, 0, 10)).expect_err("misaligned");
     assert_eq!((trap.cause, trap.tval), (Cause::LoadAddressMisaligned, RAM_BASE + 2));
     let trap = run(&mut hart, &inst("vse32.v", 8, 0, 10)).expect_err("misaligned");
     assert_eq!((trap.cause, trap.tval), (Cause::StoreAddressMisaligned, RAM_BASE + 2));
     run(&mut hart, &inst("vle16.v", 8, 0, 10)).expect("halfwords are aligned");
     // A masked-off element does not trap.
-    hart.v.register_mut(0).fill(0);
+    hart.vector_mut().register_mut(0).fill(0);
     run(&mut hart, &Inst { vm: false, ..inst("vle32.v", 8, 0, 10) }).expect("no active element");
 }
 
@@ -294,9 +311,9 @@ fn misaligned_elements_trap_where_they_must() {
 fn every_element_is_logged() {
     let mut hart = machine(SMALL, Agnostic::Undisturbed, Agnostic::Undisturbed, 3);
     set_type(&mut hart, Sew::E32, Lmul::M1, 5);
-    hart.x[10] = RAM_BASE + 16;
-    hart.log = Some(Box::default());
+    hart.set_x(10, RAM_BASE + 16);
+    hart.start_log();
     run(&mut hart, &inst("vle32.v", 8, 0, 10)).expect("vle32.v");
-    let log = hart.log.as_ref().expect("a log");
+    let log = hart.log().expect("a log");
     assert_eq!(log.memory.len(), 5);
 }

@@ -2,16 +2,11 @@
 
 use rvv_isa::{Class, Field, Inst, Lmul, Op, RegFile, Sew, Vtype};
 use rvvsim::config::Config;
-use rvvsim::hart::Environment;
-use rvvsim::mem::Ram;
-use rvvsim::privileged::{Platform, RAM_BASE};
-use rvvsim::{Exec, Hart, Trap, vector};
+use rvvsim::{Exec, Hart, vector};
 
 /// A hart of this configuration in M-mode.
 pub fn hart(config: Config) -> Hart {
-    let ram = Ram::new(config.mem).expect("guest memory");
-    let platform = Platform::with_entry(&config, RAM_BASE);
-    Hart::new(config, ram, Environment::Bare(Box::new(platform)))
+    Hart::bare(config).expect("guest memory")
 }
 
 /// A hart with all extensions, this VLEN, and a megabyte.
@@ -21,15 +16,13 @@ pub fn hart_of(vlen: u32) -> Hart {
 
 /// Sets `vtype` and `vl`, as `vsetvl` would.
 pub fn set_type(hart: &mut Hart, sew: Sew, lmul: Lmul, vl: u64) {
-    hart.v.vtype = vector::supported(&hart.config, Vtype::new(sew, lmul, false, false));
-    hart.v.vl = vl.min(u64::from(hart.v.vtype.vlmax(hart.config.vlen)));
+    hart.vector_mut().vtype = vector::supported(hart.config(), Vtype::new(sew, lmul, false, false));
+    hart.vector_mut().vl = vl.min(u64::from(hart.vector().vtype.vlmax(hart.config().vlen)));
 }
 
 /// Runs an instruction under the hart's `vtype`.
 pub fn run(hart: &mut Hart, inst: &Inst) -> Exec {
-    let vi =
-        vector::translate(&hart.config, inst, hart.v.vtype).map_err(|why| Trap::illegal(inst.raw, why))?;
-    (vi.run)(hart, &vi)
+    hart.execute(inst).expect("a vector instruction")
 }
 
 /// The instruction of that mnemonic with these operands; registers of whatever file.

@@ -190,7 +190,7 @@ fn run_here(elf: &[u8], setup: &Setup, only: Option<usize>) -> Observed {
         Outcome::Stuck(trap) => Ending::Crashed(explain(&trap)),
         Outcome::Unsupported(what) | Outcome::EnginesDiffer(what) => Ending::Broken(what),
     };
-    let stdout = machine.process.as_ref().map_or(Vec::new(), |p| p.stdout().to_vec());
+    let stdout = machine.stdout().to_vec();
     Observed { stdout, ending }
 }
 

@@ -8,7 +8,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use rvv_isa::{Field, Inst, Lmul, Op, RegFile, Vtype, decode, encode};
-use rvvsim::vector::translate;
+use rvvsim::vector::check;
 
 /// The instruction with operands that are legal under the builder's `vtype`; nothing if none were found.
 pub fn operands(builder: &Builder<'_>, op: Op, rng: &mut ChaCha8Rng) -> Option<Inst> {
@@ -18,7 +18,7 @@ pub fn operands(builder: &Builder<'_>, op: Op, rng: &mut ChaCha8Rng) -> Option<I
 fn legal(builder: &Builder<'_>, op: Op, vtype: Vtype, tries: usize, rng: &mut ChaCha8Rng) -> Option<Inst> {
     for _ in 0..tries {
         let inst = aligned(fields::random(op, rng)?, vtype.lmul, rng)?;
-        if translate(builder.config(), &inst, vtype).is_ok() {
+        if check(builder.config(), &inst, vtype).is_ok() {
             return Some(inst);
         }
     }

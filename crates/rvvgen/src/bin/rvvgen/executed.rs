@@ -203,7 +203,7 @@ fn execute(image: &Image, vlen: u32, agnostic: Agnostic) -> (String, Vec<u8>) {
                 Outcome::Exited(code) => format!("exit status {code}"),
                 other => format!("{other:?}"),
             };
-            (ending, machine.process.as_ref().map(|p| p.stdout().to_vec()).unwrap_or_default())
+            (ending, machine.stdout().to_vec())
         }
     }
 }

@@ -16,10 +16,8 @@ use options::{IsaOption, Mode, Options, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
-use rvvsim::hart::Environment;
 use rvvsim::linux::{Grant, ProcessOptions};
-use rvvsim::privileged::Input;
-use rvvsim::{Config, Machine, Outcome};
+use rvvsim::{Config, ConsoleInput, Machine, Outcome};
 use signature::Signature;
 use std::ffi::OsString;
 use std::fs::File;
@@ -260,7 +258,7 @@ impl Job {
             Ok(machine) => machine,
             Err(e) => {
                 let doubt = self.mode.doubt(&image).map_or(String::new(), |doubt| format!("; {doubt}"));
-                return cannot_run(&format!("{name}: {e}{doubt}"));
+                return cannot_run(&format!("{name}: {e}{}{doubt}", report::load_hint(&e)));
             }
         };
         let signature = match &self.signature {
@@ -271,7 +269,7 @@ impl Job {
                 );
             }
             Some((path, size)) => {
-                match Signature::new(path, usize::from(*size), &image, machine.hart.ram.len()) {
+                match Signature::new(path, usize::from(*size), &image, machine.hart().memory().len()) {
                     Ok(signature) => Some(signature),
                     Err(e) => return cannot_run(&format!("{name}: {e}")),
                 }
@@ -284,12 +282,10 @@ impl Job {
             }
         }
         let console = Console::default();
-        if let Environment::Bare(platform) = &mut machine.hart.env {
-            platform.set_console(Box::new(console.clone()));
-            platform.set_input(Input::Stdin);
-        }
+        machine.set_console(Box::new(console.clone()));
+        machine.set_console_input(ConsoleInput::Stdin);
         if self.profile.is_some() {
-            machine.engine.remember_forgotten_blocks();
+            machine.engine_mut().remember_forgotten_blocks();
         }
         let start = Instant::now();
         let deadline = self.timeout.map(|t| start + t);
@@ -302,7 +298,7 @@ impl Job {
         };
         let time = start.elapsed();
         let code = conclude(&mut machine, &image, &outcome);
-        if let Some(Err(e)) = signature.map(|signature| signature.write(&machine.hart)) {
+        if let Some(Err(e)) = signature.map(|signature| signature.write(machine.hart())) {
             return cannot_run(&e);
         }
         if let Some(e) = console.failure() {
@@ -312,8 +308,8 @@ impl Job {
         if let Some(doubt) = self.mode.doubt(&image).filter(|_| failed) {
             say::note(&format!("rvvsim: {doubt}\n"));
         }
-        if machine.hart.v.vl_rounded {
-            let config = &machine.hart.config;
+        if machine.hart().vector().vl_rounded {
+            let config = machine.hart().config();
             let n = config.vl_multiple.map_or_else(|| config.isa.largest_group().into(), NonZeroU32::get);
             say::note(&format!(
                 "rvvsim: --vl {} was bound to multiples of {n} (norm:egs_vl_avl); --vl-multiple 1 is \
@@ -332,7 +328,7 @@ impl Job {
             }
         }
         // It has a /tmp to remove.
-        drop(machine.process.take());
+        machine.end_process();
         // The process ends now, and the kernel takes back the rest at once.
         std::mem::forget(machine);
         code
@@ -364,7 +360,7 @@ fn cannot_run(message: &str) -> u8 {
 
 /// QEMU's `-d in_asm`: the instructions of each block as it is decoded.
 fn log_blocks(machine: &mut Machine, mut file: Box<dyn Write>) {
-    machine.engine.observe(move |pc, insts| {
+    machine.engine_mut().observe(move |pc, insts| {
         let mut text = "----------------\nIN:\n".to_owned();
         for (offset, inst) in insts {
             let at = pc.wrapping_add(u64::from(*offset));
@@ -377,8 +373,8 @@ fn log_blocks(machine: &mut Machine, mut file: Box<dyn Write>) {
     });
 }
 
-/// The console of a bare-metal guest: standard output. The guest cannot be told that writing failed; the user
-/// is.
+/// The console of a bare-metal guest: standard output. If writing fails, the user is
+/// told, not the guest.
 #[derive(Clone, Default)]
 struct Console(Arc<Mutex<Option<std::io::Error>>>);
 
@@ -428,9 +424,7 @@ fn traced(machine: &mut Machine, deadline: Option<Instant>, path: &Path) -> std:
 fn conclude(machine: &mut Machine, image: &Image, outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Exited(code) => {
-            if let Environment::Bare(platform) = &machine.hart.env
-                && platform.failed()
-            {
+            if machine.failed() {
                 // Spike's words, for those who look for them.
                 say::note(&format!("*** FAILED *** (tohost = {code})\n"));
             }
@@ -442,7 +436,7 @@ fn conclude(machine: &mut Machine, image: &Image, outcome: &Outcome) -> u8 {
             match trap {
                 Some(trap) => {
                     let headline = format!("the guest was ended by {name}");
-                    say::note(&report::fatal_trap(&mut machine.hart, image, &headline, trap));
+                    say::note(&report::fatal_trap(machine.hart_mut(), image, &headline, trap));
                 }
                 None => say::note(&format!("rvvsim: the guest was ended by {name}\n")),
             }
@@ -450,16 +444,16 @@ fn conclude(machine: &mut Machine, image: &Image, outcome: &Outcome) -> u8 {
         }
         Outcome::Stuck(trap) => {
             let headline = "a trap whose handler cannot be fetched: the hart would trap for ever";
-            say::note(&report::fatal_trap(&mut machine.hart, image, headline, trap));
+            say::note(&report::fatal_trap(machine.hart_mut(), image, headline, trap));
             EXIT_CANNOT_RUN
         }
         Outcome::OutOfInstructions => {
-            let n = machine.hart.instret;
+            let n = machine.hart().instructions_retired();
             say::note(&format!("rvvsim: stopped after {n} instructions (--max-insns)\n"));
             EXIT_MAX_INSNS
         }
         Outcome::TimedOut => {
-            let n = machine.hart.instret;
+            let n = machine.hart().instructions_retired();
             say::note(&format!("rvvsim: stopped by --timeout after {n} instructions\n"));
             EXIT_TIMEOUT
         }

@@ -151,8 +151,9 @@ pub struct MachineOptions {
     #[arg(long, env = "RVVSIM_STRICT_ALIGN")]
     pub strict_align: bool,
 
-    /// What executes the guest: the interpreter, host code for hot blocks (jit), or both, compared block by block
-    /// (check). auto is jit where the host has it and gains by it. All but the interpreter are experimental.
+    /// What executes the guest: the interpreter, host code for hot blocks (jit), or both, compared block by
+    /// block (check). auto is jit where the host has it and gains by it. All but the interpreter are
+    /// experimental.
     #[arg(long, env = "RVVSIM_ENGINE", value_enum, default_value_t = EngineOption::Interpreter)]
     pub engine: EngineOption,
 
@@ -217,7 +218,8 @@ pub struct LookOptions {
           default_missing_value = "/dev/null")]
     pub profile: Option<PathBuf>,
 
-    /// Bare metal: at the end, write the memory from begin_signature to end_signature, as lines of hexadecimal digits.
+    /// Bare metal: at the end, write the memory from begin_signature to end_signature, as lines of
+    /// hexadecimal digits.
     #[arg(long, env = "RVVSIM_SIGNATURE", value_name = "FILE")]
     pub signature: Option<PathBuf>,
 
@@ -381,8 +383,7 @@ impl MachineOptions {
             None => isa.vlen_min().max(if isa.has(rvv_isa::Ext::V) { 128 } else { 32 }),
         };
         check_vlen(&isa, vlen)?;
-        if matches!(self.engine, EngineOption::Jit | EngineOption::Check) && !rvvsim::engine::has_host_code()
-        {
+        if matches!(self.engine, EngineOption::Jit | EngineOption::Check) && !rvvsim::has_host_code() {
             let needs = "host code needs an x86-64 processor with AVX2, BMI2 and FMA";
             return Err(format!("{needs}, which this is not; try --engine auto"));
         }

@@ -21,13 +21,14 @@ struct Hot {
     listing: String,
 }
 
-/// The hottest symbols and blocks as text, and all blocks for a file: as a flame graph if its name ends in `.svg`, else
-/// as collapsed stacks, which flame graph tools read, a line `symbol;address instructions` for each.
+/// The hottest symbols and blocks as text, and all blocks for a file: as a flame graph if its name ends in
+/// `.svg`, else as collapsed stacks, which flame graph tools read, a line `symbol;address instructions` for
+/// each.
 pub fn profile(machine: &Machine, image: &Image, file: &Path) -> (String, String) {
     // A name is demangled once, however many blocks it has.
     let mut readable: HashMap<String, String> = HashMap::new();
     let mut blocks: Vec<Hot> = machine
-        .engine
+        .engine()
         .blocks()
         .filter(|(_, runs, _)| *runs > 0)
         .map(|(pc, runs, insts)| {

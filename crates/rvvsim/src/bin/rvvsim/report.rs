@@ -4,13 +4,13 @@ use crate::names::readable;
 use rvv_isa::{DisasmOptions, XReg};
 use rvvsim::elf::Image;
 use rvvsim::vector::VillOrigin;
-use rvvsim::{Cause, Hart, Machine, Trap};
+use rvvsim::{Cause, Hart, LoadError, Machine, Trap};
 use std::fmt::Write;
 use std::time::Duration;
 
 /// A fatal trap in full: where, what, why, and the registers.
 pub fn fatal_trap(hart: &mut Hart, image: &Image, headline: &str, trap: &Trap) -> String {
-    let pc = hart.pc;
+    let pc = hart.pc();
     let mut text = format!("rvvsim: {headline}\n");
     let _ = writeln!(text, "  pc     {}", address(image, pc));
     let _ = writeln!(text, "  insn   {}", instruction_at(hart, pc));
@@ -27,7 +27,7 @@ pub fn fatal_trap(hart: &mut Hart, image: &Image, headline: &str, trap: &Trap) -
 
 /// A fatal trap in one line: why, what and where.
 pub fn trap_line(hart: &mut Hart, image: &Image, trap: &Trap) -> String {
-    let pc = hart.pc;
+    let pc = hart.pc();
     let mut text = format!("{}: {}; ", describe(trap.cause), trap.why);
     let _ = write!(text, "{} at {}", instruction_at(hart, pc), address(image, pc));
     if trap.cause != Cause::IllegalInstruction && trap.tval != pc {
@@ -52,7 +52,27 @@ fn hint(hart: &Hart, image: &Image, trap: &Trap) -> Option<(&'static str, String
         None if trap.is_lenience() => {
             Some(("hint", "public test suites contain such instructions; --lenient runs them".to_owned()))
         }
+        None if trap.is_missing_extension() => Some((
+            "hint",
+            "--isa names the extensions there are; the default is RVA23U64 with all vector extensions"
+                .to_owned(),
+        )),
+        None if trap.is_out_of_memory() => Some(("hint", "give the guest more with --mem".to_owned())),
         None => None,
+    }
+}
+
+/// What to do about a program that cannot be loaded.
+pub fn load_hint(error: &LoadError) -> &'static str {
+    match error {
+        LoadError::Memory { .. } => "; try a smaller --mem",
+        LoadError::TooLarge { .. } => "; give it more with --mem",
+        LoadError::OutsideRam { .. } => "; link it elsewhere or give more --mem",
+        LoadError::Interpreter { .. } => {
+            "; give the folder that holds the riscv64 libraries with -L (for example -L /usr/riscv64-linux-gnu), \
+             or link with -static"
+        }
+        _ => "",
     }
 }
 
@@ -100,13 +120,13 @@ fn describe(cause: Cause) -> &'static str {
 
 fn registers(hart: &Hart) -> String {
     let mut text = String::new();
-    for (r, value) in hart.x.architectural().iter().enumerate() {
+    for (r, value) in hart.x_registers().iter().enumerate() {
         let name = XReg(r as u8).name();
         let end = if r % 4 == 3 { '\n' } else { ' ' };
         let _ = write!(text, "  {name:>4} {value:016x}{end}");
     }
-    if hart.config.isa.has(rvv_isa::Ext::Zve32x) {
-        let v = &hart.v;
+    if hart.config().isa.has(rvv_isa::Ext::Zve32x) {
+        let v = hart.vector();
         let _ = writeln!(text, "  vl {} vtype {} vstart {} vlenb {}", v.vl, v.vtype, v.vstart, v.vlenb);
     }
     text
@@ -114,17 +134,17 @@ fn registers(hart: &Hart) -> String {
 
 /// What `--stats` prints.
 pub fn statistics(machine: &Machine, time: Duration) -> String {
-    let total = machine.hart.instret;
+    let total = machine.hart().instructions_retired();
     let seconds = time.as_secs_f64();
     let rate = if seconds > 0.0 { total as f64 / seconds / 1e6 } else { 0.0 };
     let mut text = format!("{total} instructions in {seconds:.3} s of host time ({rate:.1} million/s)\n");
-    let mut counts: Vec<_> = machine.engine.counts().iter().collect();
+    let mut counts: Vec<_> = machine.counts().iter().collect();
     counts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     for (class, n) in counts {
         let share = 100.0 * n as f64 / total.max(1) as f64;
         let _ = writeln!(text, "  {:<16} {n:>15} {share:>5.1} %", format!("{class:?}"));
     }
-    let compiled = machine.engine.compiled();
+    let compiled = machine.engine().compiled();
     if compiled.blocks != 0 {
         let milliseconds = compiled.nanoseconds as f64 / 1e6;
         let _ = writeln!(

@@ -1,8 +1,8 @@
 //! `--signature`: memory between two symbols, as text, as test frameworks compare it.
 
 use rvvsim::Hart;
+use rvvsim::RAM_BASE;
 use rvvsim::elf::Image;
-use rvvsim::privileged::RAM_BASE;
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl Signature {
 
     /// Writes the file.
     pub fn write(&self, hart: &Hart) -> Result<(), String> {
-        let text = lines(&hart.ram.bytes()[self.range.clone()], self.bytes_per_line);
+        let text = lines(&hart.memory()[self.range.clone()], self.bytes_per_line);
         std::fs::write(&self.path, text)
             .map_err(|e| format!("cannot write the signature to {}: {e}", self.path.display()))
     }

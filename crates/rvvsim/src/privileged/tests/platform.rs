@@ -2,7 +2,7 @@ use super::super::status::*;
 use super::*;
 use crate::engine::{Engine, Stop};
 use crate::machine::{Machine, Outcome};
-use crate::privileged::RESET_VECTOR;
+use crate::privileged::platform::RESET_VECTOR;
 use rvv_isa::{csr, encode};
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-use super::super::Input;
+use super::super::ConsoleInput as Input;
 use super::super::status::*;
 use super::platform::Console;
 use super::*;

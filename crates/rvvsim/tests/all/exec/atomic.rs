@@ -71,10 +71,11 @@ fn amos_compute_and_return_the_old_value_sign_extended() {
             for &a in &values {
                 for &b in &values {
                     put(&mut h, a, bits);
-                    (h.x[2], h.x[3]) = (DATA + 16, b);
+                    h.set_x(2, DATA + 16);
+                    h.set_x(3, b);
                     run(&mut h, &inst(&name)).unwrap();
                     assert_eq!(get(&mut h), filled(result(a, b, bits) as u64, bits), "{name} {a:#x}, {b:#x}");
-                    assert_eq!(i128::from(h.x[1] as i64), signed(a, bits), "rd of {name} {a:#x}, {b:#x}");
+                    assert_eq!(i128::from(h.x(1) as i64), signed(a, bits), "rd of {name} {a:#x}, {b:#x}");
                 }
             }
         }
@@ -92,11 +93,13 @@ fn amocas_swaps_only_if_equal_and_looks_at_its_width_only() {
                 [(a, true), (a ^ above, true), (a ^ 1, false), (a ^ 1 << (bits - 1), false)]
             {
                 put(&mut h, a, bits);
-                (h.x[1], h.x[2], h.x[3]) = (compare, DATA + 16, !a);
+                h.set_x(1, compare);
+                h.set_x(2, DATA + 16);
+                h.set_x(3, !a);
                 run(&mut h, &inst(&name)).unwrap();
                 let expected = if equal { !a } else { a };
                 assert_eq!(get(&mut h), filled(expected, bits), "{name} {a:#x}, {compare:#x}");
-                assert_eq!(i128::from(h.x[1] as i64), signed(a, bits), "rd of {name} {a:#x}");
+                assert_eq!(i128::from(h.x(1) as i64), signed(a, bits), "rd of {name} {a:#x}");
             }
         }
     }
@@ -106,7 +109,7 @@ fn amocas_swaps_only_if_equal_and_looks_at_its_width_only() {
 fn amocas_q(h: &mut Hart, i: &Inst) -> [u64; 2] {
     h.store(DATA + 16, 1u64).unwrap();
     h.store(DATA + 24, 2u64).unwrap();
-    h.x[2] = DATA + 16;
+    h.set_x(2, DATA + 16);
     run(h, i).unwrap();
     [h.load(DATA + 16).unwrap(), h.load(DATA + 24).unwrap()]
 }
@@ -115,30 +118,33 @@ fn amocas_q(h: &mut Hart, i: &Inst) -> [u64; 2] {
 fn amocas_q_works_on_pairs() {
     let mut h = hart();
     let i = Inst { rd: 10, rs2: 12, ..inst("amocas.q") };
-    (h.x[12], h.x[13]) = (3, 4);
+    h.set_x(12, 3);
+    h.set_x(13, 4);
     for (compare, memory) in [([1, 2], [3, 4]), ([1, 9], [1, 2]), ([9, 2], [1, 2])] {
-        [h.x[10], h.x[11]] = compare;
+        h.set_x(10, compare[0]);
+        h.set_x(11, compare[1]);
         assert_eq!(amocas_q(&mut h, &i), memory, "{compare:?}");
-        assert_eq!([h.x[10], h.x[11]], [1, 2]);
+        assert_eq!([h.x(10), h.x(11)], [1, 2]);
     }
 }
 
 #[test]
 fn the_pair_of_x0_is_zero_and_is_not_written() {
     let mut h = hart();
-    h.x[1] = 0x1234;
+    h.set_x(1, 0x1234);
     // Compared with zero, although x1 is not.
     assert_eq!(amocas_q(&mut h, &Inst { rd: 0, rs2: 12, ..inst("amocas.q") }), [1, 2]);
     // Swapped for zero.
-    (h.x[10], h.x[11]) = (1, 2);
+    h.set_x(10, 1);
+    h.set_x(11, 2);
     assert_eq!(amocas_q(&mut h, &Inst { rd: 10, rs2: 0, ..inst("amocas.q") }), [0, 0]);
-    assert_eq!((h.x[0], h.x[1]), (0, 0x1234));
+    assert_eq!((h.x(0), h.x(1)), (0, 0x1234));
 }
 
 #[test]
 fn odd_pairs_are_illegal() {
     let mut h = hart();
-    h.x[2] = DATA;
+    h.set_x(2, DATA);
     for (rd, rs2) in [(11, 12), (10, 13), (31, 31)] {
         let trap = run(&mut h, &Inst { rd, rs2, ..inst("amocas.q") }).unwrap_err();
         assert_eq!(trap.cause, Cause::IllegalInstruction);
@@ -149,18 +155,19 @@ fn odd_pairs_are_illegal() {
 fn an_amo_reads_its_registers_before_it_writes_rd() {
     let mut h = hart();
     put(&mut h, 5, 64);
-    h.x[2] = DATA + 16;
+    h.set_x(2, DATA + 16);
     run(&mut h, &Inst { rd: 2, rs2: 2, ..inst("amoadd.d") }).unwrap();
-    assert_eq!((h.x[2], get(&mut h)), (5, DATA + 16 + 5));
+    assert_eq!((h.x(2), get(&mut h)), (5, DATA + 16 + 5));
 }
 
 #[test]
 fn an_amo_to_x0_still_happens() {
     let mut h = hart();
     put(&mut h, 5, 64);
-    (h.x[2], h.x[3]) = (DATA + 16, 7);
+    h.set_x(2, DATA + 16);
+    h.set_x(3, 7);
     run(&mut h, &Inst { rd: 0, ..inst("amoadd.d") }).unwrap();
-    assert_eq!((h.x[0], get(&mut h)), (0, 12));
+    assert_eq!((h.x(0), get(&mut h)), (0, 12));
 }
 
 #[test]
@@ -177,21 +184,24 @@ fn misaligned_atomics_trap_and_do_nothing() {
         put(&mut h, AROUND, 64);
         let i = Inst { rd: 10, rs2: 12, ..inst(op.name()) };
         for offset in [1, size / 2, size - 1] {
-            (h.x[2], h.x[10], h.x[12]) = (DATA + 16 + offset, 99, 98);
+            h.set_x(2, DATA + 16 + offset);
+            h.set_x(10, 99);
+            h.set_x(12, 98);
             let trap = run(&mut h, &i).unwrap_err();
             let lr = op.name().starts_with("lr");
             let cause = if lr { Cause::LoadAddressMisaligned } else { Cause::StoreAddressMisaligned };
             assert_eq!((trap.cause, trap.tval), (cause, DATA + 16 + offset), "{}", op.name());
-            assert_eq!((h.x[10], get(&mut h)), (99, AROUND), "{}", op.name());
+            assert_eq!((h.x(10), get(&mut h)), (99, AROUND), "{}", op.name());
         }
     }
 }
 
 /// Runs LR or SC of that width at an address; the value in `rd`.
 fn at(h: &mut Hart, name: &str, address: u64) -> u64 {
-    (h.x[2], h.x[3]) = (address, 0xdead_beef_cafe_f00d);
+    h.set_x(2, address);
+    h.set_x(3, 0xdead_beef_cafe_f00d);
     run(h, &inst(name)).unwrap();
-    h.x[1]
+    h.x(1)
 }
 
 #[test]

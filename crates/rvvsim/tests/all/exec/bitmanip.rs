@@ -144,9 +144,10 @@ fn unary_instructions_match_their_definitions() {
     let mut h = hart();
     for (name, definition) in UNARY {
         for a in integers() {
-            (h.x[1], h.x[2]) = (!0, a);
+            h.set_x(1, !0);
+            h.set_x(2, a);
             run(&mut h, &inst(name)).unwrap();
-            assert_eq!(h.x[1], definition(a), "{name} {a:#x}");
+            assert_eq!(h.x(1), definition(a), "{name} {a:#x}");
         }
     }
 }
@@ -158,9 +159,11 @@ fn binary_instructions_match_their_definitions() {
     for (name, definition) in BINARY {
         for &a in &values {
             for &b in &values {
-                (h.x[1], h.x[2], h.x[3]) = (!0, a, b);
+                h.set_x(1, !0);
+                h.set_x(2, a);
+                h.set_x(3, b);
                 run(&mut h, &inst(name)).unwrap();
-                assert_eq!(h.x[1], definition(a, b), "{name} {a:#x}, {b:#x}");
+                assert_eq!(h.x(1), definition(a, b), "{name} {a:#x}, {b:#x}");
             }
         }
     }
@@ -172,9 +175,10 @@ fn immediate_instructions_match_their_definitions() {
     for (name, amounts, definition) in IMMEDIATE {
         for a in integers() {
             for shamt in 0..amounts {
-                (h.x[1], h.x[2]) = (!0, a);
+                h.set_x(1, !0);
+                h.set_x(2, a);
                 run(&mut h, &Inst { imm: shamt as i32, ..inst(name) }).unwrap();
-                assert_eq!(h.x[1], definition(a, shamt), "{name} {a:#x}, {shamt}");
+                assert_eq!(h.x(1), definition(a, shamt), "{name} {a:#x}, {shamt}");
             }
         }
     }
@@ -183,18 +187,19 @@ fn immediate_instructions_match_their_definitions() {
 #[test]
 fn zext_h_is_packw_of_x0() {
     let mut h = hart();
-    h.x[2] = 0xffff_ffff_ffff_8000;
+    h.set_x(2, 0xffff_ffff_ffff_8000);
     run(&mut h, &Inst { rs2: 0, ..inst("zext.h") }).unwrap();
-    assert_eq!(h.x[1], 0x8000);
+    assert_eq!(h.x(1), 0x8000);
 }
 
 #[test]
 fn x0_stays_zero() {
     let mut h = hart();
-    (h.x[2], h.x[3]) = (!0, 0);
+    h.set_x(2, !0);
+    h.set_x(3, 0);
     for name in ["cpop", "orn", "sh1add", "czero.nez"] {
         run(&mut h, &Inst { rd: 0, ..inst(name) }).unwrap();
-        assert_eq!(h.x[0], 0, "{name}");
+        assert_eq!(h.x(0), 0, "{name}");
     }
 }
 
@@ -202,13 +207,13 @@ fn x0_stays_zero() {
 fn compressed_may_be_operations_write_nothing() {
     let mut h = hart();
     for r in 1..32 {
-        h.x[r] = u64::from(r) << 40;
+        h.set_x(r, u64::from(r) << 40);
     }
-    let before = *h.x.architectural();
+    let before = *h.x_registers();
     for n in (1..16).step_by(2) {
         run(&mut h, &Inst { imm: n, ..Inst::new(Op::CMopN) }).unwrap();
     }
-    assert_eq!(*h.x.architectural(), before);
+    assert_eq!(*h.x_registers(), before);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use super::support::{DATA, hart, inst, run};
 use rvv_isa::Inst;
-use rvvsim::engine::CommitLog;
 use rvvsim::fp::Flags;
 use rvvsim::{Cause, Hart};
 
@@ -40,7 +39,7 @@ const H_NAN: u64 = h(0x7e00);
 fn float(name: &str, rm: u8, operands: &[u64]) -> (u64, u8) {
     let mut hart = hart();
     for (r, &operand) in (2..).zip(operands) {
-        hart.f[r] = operand;
+        hart.set_f(r, operand);
     }
     finish(&mut hart, &Inst { rm, ..inst(name) })
 }
@@ -48,22 +47,22 @@ fn float(name: &str, rm: u8, operands: &[u64]) -> (u64, u8) {
 /// Runs an instruction that takes an integer register.
 fn from_integer(name: &str, rm: u8, x: u64) -> (u64, u8) {
     let mut hart = hart();
-    hart.x[2] = x;
+    hart.set_x(2, x);
     finish(&mut hart, &Inst { rm, ..inst(name) })
 }
 
 const UNTOUCHED: u64 = 0x0bad_0bad_0bad_0bad;
 
 fn finish(hart: &mut Hart, i: &Inst) -> (u64, u8) {
-    hart.x[1] = UNTOUCHED;
-    hart.f[1] = UNTOUCHED;
+    hart.set_x(1, UNTOUCHED);
+    hart.set_f(1, UNTOUCHED);
     run(hart, i).unwrap();
-    let result = match (hart.x[1], hart.f[1]) {
+    let result = match (hart.x(1), hart.f(1)) {
         (x, UNTOUCHED) => x,
         (UNTOUCHED, f) => f,
         both => panic!("{}: wrote both files: {both:x?}", i.op.name()),
     };
-    (result, hart.fflags.bits())
+    (result, hart.fflags().bits())
 }
 
 #[track_caller]
@@ -308,14 +307,15 @@ fn moves_to_floating_point_registers_box() {
 fn half_loads_box_and_half_stores_take_the_low_bits() {
     let mut hart = hart();
     hart.store(DATA + 8, 0xfc01u16).unwrap();
-    hart.x[2] = DATA + 10;
+    hart.set_x(2, DATA + 10);
     run(&mut hart, &Inst { imm: -2, ..inst("flh") }).unwrap();
-    assert_eq!(hart.f[1], h(0xfc01));
-    assert!(hart.fs_dirty);
-    (hart.f[3], hart.fs_dirty) = (0x1111_2222_3333_4444, false);
+    assert_eq!(hart.f(1), h(0xfc01));
+    assert!(hart.is_fs_dirty());
+    hart.set_f(3, 0x1111_2222_3333_4444);
+    hart.set_fs_dirty(false);
     run(&mut hart, &Inst { imm: 6, ..inst("fsh") }).unwrap();
     assert_eq!(hart.load::<u64>(DATA + 16).unwrap(), 0x4444);
-    assert!(!hart.fs_dirty);
+    assert!(!hart.is_fs_dirty());
 }
 
 #[test]
@@ -345,19 +345,21 @@ fn reserved_rounding_modes_are_illegal() {
         "fcvt.s.bf16",
     ];
     let mut hart = hart();
-    hart.fflags = Flags::NONE;
+    hart.set_fflags(Flags::NONE);
     for name in with_rm {
         for (rm, frm) in [(5, 0), (6, 0), (DYN, 5), (DYN, 6), (DYN, 7)] {
-            hart.frm = frm;
-            (hart.f[1], hart.x[1]) = (UNTOUCHED, UNTOUCHED);
+            hart.set_frm(frm);
+            hart.set_f(1, UNTOUCHED);
+            hart.set_x(1, UNTOUCHED);
+            hart.set_fs_dirty(false);
             let trap = run(&mut hart, &Inst { rm, raw: 0x1234, ..inst(name) }).unwrap_err();
             assert_eq!((trap.cause, trap.tval), (Cause::IllegalInstruction, 0x1234), "{name}");
             assert!(trap.why.contains("reserved"), "{name}: {}", trap.why);
-            assert_eq!((hart.f[1], hart.x[1], hart.fs_dirty), (UNTOUCHED, UNTOUCHED, false), "{name}");
+            assert_eq!((hart.f(1), hart.x(1), hart.is_fs_dirty()), (UNTOUCHED, UNTOUCHED, false), "{name}");
         }
     }
     // Those without a mode do not care.
-    hart.frm = 7;
+    hart.set_frm(7);
     for name in ["fmin.s", "fsgnj.d", "feq.h", "fclass.s", "fmv.x.w", "fcvtmod.w.d", "fli.s"] {
         run(&mut hart, &inst(name)).unwrap();
     }
@@ -366,26 +368,28 @@ fn reserved_rounding_modes_are_illegal() {
 #[test]
 fn the_dynamic_mode_is_frm_and_a_static_mode_ignores_it() {
     let mut hart = hart();
-    (hart.f[2], hart.f[3]) = (S_ONE, s(0x4040_0000));
+    hart.set_f(2, S_ONE);
+    hart.set_f(3, s(0x4040_0000));
     for (rm, frm, expected) in
         [(DYN, RUP, 0x3eaa_aaab), (DYN, RDN, 0x3eaa_aaaa), (RTZ, RUP, 0x3eaa_aaaa), (RMM, 7, 0x3eaa_aaab)]
     {
-        hart.frm = frm;
+        hart.set_frm(frm);
         run(&mut hart, &Inst { rm, ..inst("fdiv.s") }).unwrap();
-        assert_eq!(hart.f[1], s(expected), "rm {rm} frm {frm}");
+        assert_eq!(hart.f(1), s(expected), "rm {rm} frm {frm}");
     }
 }
 
 #[test]
 fn flags_accrue() {
     let mut hart = hart();
-    hart.fflags = Flags(DZ);
-    (hart.f[2], hart.f[3]) = (S_ONE, s(0x4040_0000));
+    hart.set_fflags(Flags(DZ));
+    hart.set_f(2, S_ONE);
+    hart.set_f(3, s(0x4040_0000));
     run(&mut hart, &inst("fdiv.s")).unwrap();
-    assert_eq!(hart.fflags, Flags(DZ | NX));
-    hart.f[3] = S_ONE;
+    assert_eq!(hart.fflags(), Flags(DZ | NX));
+    hart.set_f(3, S_ONE);
     run(&mut hart, &inst("fdiv.s")).unwrap();
-    assert_eq!(hart.fflags, Flags(DZ | NX));
+    assert_eq!(hart.fflags(), Flags(DZ | NX));
 }
 
 /// As Spike has it: `FS` is dirty once a floating-point register is written or a flag raised, set before or not.
@@ -407,10 +411,12 @@ fn fs_becomes_dirty_when_floating_point_state_is_written() {
     ] {
         for before in [Flags::NONE, Flags(31)] {
             let mut hart = hart();
-            hart.fflags = before;
-            [hart.f[2], hart.f[3]] = operands;
+            hart.set_fflags(before);
+            hart.set_f(2, operands[0]);
+            hart.set_f(3, operands[1]);
+            hart.set_fs_dirty(false);
             run(&mut hart, &inst(name)).unwrap();
-            assert_eq!(hart.fs_dirty, dirty, "{name} {operands:x?}");
+            assert_eq!(hart.is_fs_dirty(), dirty, "{name} {operands:x?}");
         }
     }
 }
@@ -418,13 +424,14 @@ fn fs_becomes_dirty_when_floating_point_state_is_written() {
 #[test]
 fn the_log_shows_fflags_when_an_instruction_raises_some() {
     let mut hart = hart();
-    hart.fflags = Flags(NX | DZ);
-    hart.log = Some(Box::new(CommitLog::default()));
+    hart.set_fflags(Flags(NX | DZ));
+    hart.start_log();
     let mut logged = |name: &str, operands: [u64; 2]| {
-        [hart.f[2], hart.f[3]] = operands;
+        hart.set_f(2, operands[0]);
+        hart.set_f(3, operands[1]);
         run(&mut hart, &inst(name)).unwrap();
-        assert!(hart.fflags.contains(Flags(NX | DZ)));
-        std::mem::take(&mut hart.log.as_mut().unwrap().csrs)
+        assert!(hart.fflags().contains(Flags(NX | DZ)));
+        hart.take_log().csrs
     };
     assert_eq!(logged("fadd.s", [S_ONE, S_ONE]), []);
     assert_eq!(logged("fdiv.s", [S_ONE, s(0x4040_0000)]), [(1, u64::from(NX | DZ))]);

@@ -26,11 +26,12 @@ const fn h(bits: u16) -> u64 {
 #[track_caller]
 fn check(name: &str, rm: u8, operand: u64, expected: u64, flags: u8) {
     let mut hart = hart();
-    (hart.x[2], hart.f[2]) = (operand, operand);
+    hart.set_x(2, operand);
+    hart.set_f(2, operand);
     run(&mut hart, &Inst { rm, ..inst(name) }).unwrap();
     let to_x = ["fcvt.w", "fcvt.l", "fcvtmod"].iter().any(|stem| name.starts_with(stem));
-    let result = if to_x { hart.x[1] } else { hart.f[1] };
-    let raised = hart.fflags.bits();
+    let result = if to_x { hart.x(1) } else { hart.f(1) };
+    let raised = hart.fflags().bits();
     assert_eq!(
         (result, raised),
         (expected, flags),
@@ -217,8 +218,8 @@ const FLI: [(u32, u32); 32] = [
 fn fli(name: &str, index: u8) -> u64 {
     let mut hart = hart();
     run(&mut hart, &Inst { rs1: index, ..inst(name) }).unwrap();
-    assert_eq!(hart.fflags.bits(), 0);
-    hart.f[1]
+    assert_eq!(hart.fflags().bits(), 0);
+    hart.f(1)
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use super::support::{DATA, hart, inst, run};
 use rvv_isa::{Inst, csr};
-use rvvsim::engine::{CommitLog, MemoryEvent};
-use rvvsim::privileged::{Privilege, RAM_BASE};
+use rvvsim::MemoryEvent;
 use rvvsim::{Cause, Hart, Trap};
+use rvvsim::{Privilege, RAM_BASE};
 
 /// Bits of page-table entries.
 const V: u64 = 1;
@@ -44,7 +44,7 @@ fn supervisor() -> Hart {
     h.write_csr(csr::PMPADDR0, u64::MAX);
     h.write_csr(csr::PMPCFG0, 0x1f);
     h.write_csr(csr::SATP, 8 << 60 | root >> 12);
-    h.prv = Privilege::Supervisor;
+    h.set_privilege(Privilege::Supervisor);
     h.flush_tlb();
     h
 }
@@ -52,20 +52,26 @@ fn supervisor() -> Hart {
 /// Runs an instruction on the address, registers 10 and 12 for `rd` and `rs2`, which must fault and change nothing.
 #[track_caller]
 fn fault(h: &mut Hart, name: &str, address: u64) -> Trap {
-    let memory = h.ram.bytes().to_vec();
-    (h.x[2], h.x[10], h.x[11], h.x[12]) = (address, 99, 98, 97);
+    let memory = h.memory().to_vec();
+    h.set_x(2, address);
+    h.set_x(10, 99);
+    h.set_x(11, 98);
+    h.set_x(12, 97);
     let trap = run(h, &Inst { rd: 10, rs2: 12, ..inst(name) }).expect_err(name);
     assert_eq!(trap.tval, address, "{name}");
-    assert_eq!((h.x[10], h.x[11]), (99, 98), "{name} wrote rd");
-    assert!(h.ram.bytes() == memory, "{name} wrote memory");
+    assert_eq!((h.x(10), h.x(11)), (99, 98), "{name} wrote rd");
+    assert!(h.memory() == memory, "{name} wrote memory");
     trap
 }
 
 #[track_caller]
 fn succeed(h: &mut Hart, name: &str, address: u64) -> u64 {
-    (h.x[2], h.x[10], h.x[11], h.x[12]) = (address, 99, 98, 97);
+    h.set_x(2, address);
+    h.set_x(10, 99);
+    h.set_x(11, 98);
+    h.set_x(12, 97);
     run(h, &Inst { rd: 10, rs2: 12, ..inst(name) }).expect(name);
-    h.x[10]
+    h.x(10)
 }
 
 /// AMOs of every kind; the comparisons of `amocas` fail.
@@ -91,7 +97,7 @@ fn lr_needs_to_read_and_sc_to_write_even_if_it_fails() {
         assert_eq!(fault(&mut h, &lr, EXECUTE_ONLY).cause, Cause::LoadPageFault);
         succeed(&mut h, &lr, READ_ONLY);
         assert_eq!(fault(&mut h, &sc, READ_ONLY).cause, Cause::StorePageFault);
-        h.reservation = None;
+        h.clear_reservation();
         assert_eq!(fault(&mut h, &sc, READ_ONLY).cause, Cause::StorePageFault);
         assert_eq!(succeed(&mut h, &sc, READ_WRITE), 1);
         // The reservation is of the memory, not of the address it has.
@@ -167,11 +173,11 @@ fn devices_take_amos_but_cannot_be_reserved() {
 #[test]
 fn an_amo_shows_its_load_and_its_store_in_the_log() {
     let mut h = hart();
-    h.log = Some(Box::new(CommitLog::default()));
+    h.start_log();
     succeed(&mut h, "amoadd.w", DATA);
     let expected =
         [MemoryEvent::Load { va: DATA, size: 4 }, MemoryEvent::Store { va: DATA, size: 4, value: 97 }];
-    assert_eq!(h.log.unwrap().memory, expected);
+    assert_eq!(h.take_log().memory, expected);
 }
 
 #[test]
@@ -211,11 +217,11 @@ fn cache_block_management_needs_to_read_and_faults_as_a_store() {
             assert_eq!(fault(&mut h, name, page + 3).cause, Cause::StorePageFault, "{name} {page:#x}");
         }
         // "Does not check the dirty bit and neither raises an exception nor sets the bit."
-        let memory = h.ram.bytes().to_vec();
+        let memory = h.memory().to_vec();
         for page in [READ_WRITE, READ_ONLY, CLEAN] {
             succeed(&mut h, name, page + 3);
         }
-        assert!(h.ram.bytes() == memory, "{name} changed memory");
+        assert!(h.memory() == memory, "{name} changed memory");
         assert_eq!(fault(&mut hart(), name, NOWHERE).cause, Cause::StoreAccessFault);
         let mut h = hart();
         protect(&mut h, DATA + 0x1000, 0);
@@ -235,13 +241,13 @@ fn envcfg_says_which_modes_may_run_cache_block_operations() {
                 h.write_csr(csr::PMPCFG0, 0x1f);
                 h.write_csr(csr::MENVCFG, (m * width) << at);
                 h.write_csr(csr::SENVCFG, (s * width) << at);
-                h.prv = mode;
+                h.set_privilege(mode);
                 let allowed = match mode {
                     Privilege::Machine => true,
                     Privilege::Supervisor => m == 1,
                     Privilege::User => m == 1 && s == 1,
                 };
-                h.x[2] = DATA;
+                h.set_x(2, DATA);
                 let result = run(&mut h, &Inst { raw: 0xabcd, ..inst(name) });
                 let context = format!("{name} menvcfg {m} senvcfg {s} in {mode:?}");
                 match result {

@@ -2,11 +2,7 @@
 
 use rvv_isa::{Inst, Op};
 use rvvsim::config::Config;
-use rvvsim::hart::Environment;
-use rvvsim::mem::Ram;
-use rvvsim::privileged::{Platform, RAM_BASE};
-use rvvsim::scalar;
-use rvvsim::{Exec, Hart};
+use rvvsim::{Exec, Hart, RAM_BASE};
 
 /// Somewhere in the hart's memory.
 pub const DATA: u64 = RAM_BASE + 0x2000;
@@ -14,9 +10,7 @@ pub const DATA: u64 = RAM_BASE + 0x2000;
 /// A hart in M-mode with 64 KiB of RAM.
 pub fn hart() -> Hart {
     let config = Config { mem: 0x10000, ..Config::default() };
-    let ram = Ram::new(config.mem).expect("64 KiB");
-    let platform = Platform::with_entry(&config, RAM_BASE);
-    Hart::new(config, ram, Environment::Bare(Box::new(platform)))
+    Hart::bare(config).expect("64 KiB")
 }
 
 /// The instruction of that mnemonic.
@@ -31,9 +25,7 @@ pub fn inst(name: &str) -> Inst {
 
 /// Runs one instruction.
 pub fn run(hart: &mut Hart, inst: &Inst) -> Exec {
-    let (handler, _) =
-        scalar::handler(inst.op.base()).unwrap_or_else(|| panic!("no handler of {}", inst.op.name()));
-    handler(hart, inst)
+    hart.execute(inst).unwrap_or_else(|| panic!("no handler of {}", inst.op.name()))
 }
 
 /// A stream of bits that is the same in every run (SplitMix64).

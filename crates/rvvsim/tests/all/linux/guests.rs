@@ -105,7 +105,7 @@ fn run(program: &Path, args: &[&str], work: &Path, sysroot: Option<PathBuf>) -> 
         Outcome::Signaled { signal, .. } => 128 + signal,
         other => panic!("{program:?}: {other:?}"),
     };
-    let process = machine.process.unwrap();
+    let process = machine.process().unwrap();
     format!("{}exit code {code}\n", String::from_utf8_lossy(process.stdout()))
 }
 

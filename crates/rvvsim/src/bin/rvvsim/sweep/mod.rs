@@ -1,4 +1,5 @@
-//! `--sweep`: one program under everything that RVV leaves to an implementation. Is its output always the same?
+//! `--sweep`: one program under everything that RVV leaves to an implementation. Is its output always the
+//! same?
 
 mod judge;
 mod plan;
@@ -6,7 +7,7 @@ mod seen;
 mod show;
 
 use super::options::{Compare, Mode};
-use super::say;
+use super::{report, say};
 use plan::{Choice, plan};
 use regex::bytes::Regex;
 use rvvsim::Config;
@@ -77,7 +78,7 @@ struct Result<'a> {
     shown: Vec<usize>,
     /// Why each run ended, if there is more to say than how.
     why: Vec<Option<String>>,
-    /// Which runs came to no end of their own.
+    /// Which runs a limit ended.
     stopped: Vec<bool>,
     /// Which runs a signal or a trap ended.
     died: Vec<bool>,
@@ -135,7 +136,8 @@ impl Sweep {
             let config = Config { max_insns, vl_multiple, ..choice.config(&subject.config) };
             let deadline = subject.timeout.map(|t| Instant::now() + t);
             let ran = seen::run(subject.image, bare, config, subject.process.clone(), deadline);
-            let (seen, remarks) = ran.map_err(|e| format!("{}: {e}", subject.name))?;
+            let (seen, remarks) =
+                ran.map_err(|e| format!("{}: {e}{}", subject.name, report::load_hint(&e)))?;
             Ok((seen.compared(self.compare, &self.ignore), remarks))
         };
 

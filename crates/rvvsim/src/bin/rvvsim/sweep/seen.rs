@@ -4,10 +4,8 @@ use super::super::options::Compare;
 use super::super::report;
 use regex::bytes::Regex;
 use rvvsim::elf::Image;
-use rvvsim::hart::Environment;
 use rvvsim::linux::ProcessOptions;
-use rvvsim::machine::LoadError;
-use rvvsim::{Config, Machine, Outcome};
+use rvvsim::{Config, LoadError, Machine, Outcome};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{Result, Write};
@@ -34,7 +32,7 @@ pub struct Seen {
 pub struct Remarks {
     /// Why it ended, if that is worth telling: the trap.
     pub why: Option<String>,
-    /// It came to no end of its own: a limit, or something unsupported.
+    /// A limit ended it, or something unsupported.
     pub stopped: bool,
     /// A signal or a trap ended it.
     pub died: bool,
@@ -71,13 +69,11 @@ pub fn run(
     let console = Console::default();
     let mut machine =
         if bare { Machine::bare(config, image)? } else { Machine::user(config, image, process)? };
-    if let Environment::Bare(platform) = &mut machine.hart.env {
-        platform.set_console(Box::new(console.clone()));
-    }
+    machine.set_console(Box::new(console.clone()));
     // All instructions of a block that is decoded are about to execute, but for traps.
     let group = Rc::new(Cell::new(Group::NONE));
     let met = Rc::clone(&group);
-    machine.engine.observe(move |_, insts| {
+    machine.engine_mut().observe(move |_, insts| {
         for (_, inst) in insts {
             let size = u32::from(inst.op.shape().group);
             if size > met.get().size {
@@ -86,7 +82,7 @@ pub fn run(
         }
     });
     let outcome = machine.run(deadline);
-    let (stdout, stderr, notes) = match &mut machine.process {
+    let (stdout, stderr, notes) = match machine.process_mut() {
         Some(process) => {
             let notes = process.notes().to_vec();
             let (stdout, stderr) = process.take_output();
@@ -107,8 +103,8 @@ pub fn run(
         Outcome::EnginesDiffer(what) => (format!("a fault of rvvsim: {what}"), None, true),
         Outcome::Unsupported(what) => (format!("what is not supported here: {what}"), None, true),
     };
-    let why = trap.map(|trap| report::trap_line(&mut machine.hart, image, &trap));
-    let instructions = machine.hart.instret;
+    let why = trap.map(|trap| report::trap_line(machine.hart_mut(), image, &trap));
+    let instructions = machine.hart().instructions_retired();
     Ok((
         Seen { ending, stdout, stderr },
         Remarks { why, stopped, died, group: group.get(), instructions, notes },
