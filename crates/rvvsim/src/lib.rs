@@ -56,6 +56,7 @@
 //! platform), `trace`.
 
 pub mod config;
+mod crypto;
 pub mod elf;
 mod engine;
 pub mod fp;

@@ -2,97 +2,11 @@
 
 use super::{Row, VInst, rows, run_groups};
 use crate::Hart;
+use crate::crypto::aes::{
+    State, inverse_mix_column, inverse_shift_rows, inverse_sub_word, mix_column, rcon, shift_rows, sub_word,
+};
 use crate::trap::Exec;
 use rvv_isa::chapter::VectorAes;
-
-/// The product in GF(2^8) modulo x^8 + x^4 + x^3 + x + 1 (FIPS 197, section 4.2).
-const fn gf_mul(mut a: u8, b: u8) -> u8 {
-    let (mut product, mut i) = (0, 0);
-    while i < 8 {
-        if b >> i & 1 != 0 {
-            product ^= a;
-        }
-        a = (a << 1) ^ (if a >> 7 != 0 { 0x1b } else { 0 });
-        i += 1;
-    }
-    product
-}
-
-/// The S-box: the multiplicative inverse, then an affine transformation (FIPS 197, section 5.1.1).
-const SBOX: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut x = 0;
-    while x < 256 {
-        // The inverse is the 254th power, and that of 0 is 0.
-        let (mut inverse, mut i) = (1, 0);
-        while i < 254 {
-            inverse = gf_mul(inverse, x as u8);
-            i += 1;
-        }
-        let rotations = inverse.rotate_left(1) ^ inverse.rotate_left(2) ^ inverse.rotate_left(3);
-        table[x] = inverse ^ rotations ^ inverse.rotate_left(4) ^ 0x63;
-        x += 1;
-    }
-    table
-};
-
-const INVERSE_SBOX: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut x = 0;
-    while x < 256 {
-        table[SBOX[x] as usize] = x as u8;
-        x += 1;
-    }
-    table
-};
-
-/// Four columns of four bytes, the first row in the low byte.
-type State = [u32; 4];
-
-fn sub_word(word: u32) -> u32 {
-    u32::from_le_bytes(word.to_le_bytes().map(|b| SBOX[usize::from(b)]))
-}
-
-fn sub_bytes(state: State) -> State {
-    state.map(sub_word)
-}
-
-fn inverse_sub_bytes(state: State) -> State {
-    state.map(|column| u32::from_le_bytes(column.to_le_bytes().map(|b| INVERSE_SBOX[usize::from(b)])))
-}
-
-/// Row `r` of column `c` comes from column `c + r * by`.
-fn rotate_rows(state: State, by: usize) -> State {
-    std::array::from_fn(|c| {
-        u32::from_le_bytes(std::array::from_fn(|r| state[(c + r * by) % 4].to_le_bytes()[r]))
-    })
-}
-
-fn shift_rows(state: State) -> State {
-    rotate_rows(state, 1)
-}
-
-fn inverse_shift_rows(state: State) -> State {
-    rotate_rows(state, 3)
-}
-
-/// Multiplies columns by a circulant matrix.
-fn mix(state: State, first_row: [u8; 4]) -> State {
-    state.map(|column| {
-        let s = column.to_le_bytes();
-        u32::from_le_bytes(std::array::from_fn(|r| {
-            (0..4).fold(0, |sum, k| sum ^ gf_mul(s[k], first_row[(k + 4 - r) % 4]))
-        }))
-    })
-}
-
-fn mix_columns(state: State) -> State {
-    mix(state, [2, 3, 1, 1])
-}
-
-fn inverse_mix_columns(state: State) -> State {
-    mix(state, [0xe, 0xb, 0xd, 0x9])
-}
 
 fn add_round_key(state: State, key: State) -> State {
     std::array::from_fn(|i| state[i] ^ key[i])
@@ -116,25 +30,25 @@ struct Zero;
 
 impl Round for DecryptFinal {
     fn apply(state: State, key: State) -> State {
-        add_round_key(inverse_sub_bytes(inverse_shift_rows(state)), key)
+        add_round_key(inverse_shift_rows(state).map(inverse_sub_word), key)
     }
 }
 
 impl Round for DecryptMiddle {
     fn apply(state: State, key: State) -> State {
-        inverse_mix_columns(add_round_key(inverse_sub_bytes(inverse_shift_rows(state)), key))
+        add_round_key(inverse_shift_rows(state).map(inverse_sub_word), key).map(inverse_mix_column)
     }
 }
 
 impl Round for EncryptFinal {
     fn apply(state: State, key: State) -> State {
-        add_round_key(shift_rows(sub_bytes(state)), key)
+        add_round_key(shift_rows(state.map(sub_word)), key)
     }
 }
 
 impl Round for EncryptMiddle {
     fn apply(state: State, key: State) -> State {
-        add_round_key(mix_columns(shift_rows(sub_bytes(state))), key)
+        add_round_key(shift_rows(state.map(sub_word)).map(mix_column), key)
     }
 }
 
@@ -150,11 +64,6 @@ fn vaes_vv<R: Round>(hart: &mut Hart, vi: &VInst) -> Exec {
 
 fn vaes_vs<R: Round>(hart: &mut Hart, vi: &VInst) -> Exec {
     run_groups(hart, vi, true, |o| R::apply(o.vd, o.vs2))
-}
-
-/// The round constant of round `round`, from 1.
-fn rcon(round: u32) -> u32 {
-    u32::from((1..round).fold(1, |constant, _| gf_mul(constant, 2)))
 }
 
 /// Each word of a round key is the one four before it, changed by the one just before it.

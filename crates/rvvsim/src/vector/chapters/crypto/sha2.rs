@@ -2,49 +2,27 @@
 
 use super::{Row, VInst, rows, run_groups};
 use crate::Hart;
+use crate::crypto::sha2::Sigma;
 use crate::trap::Exec;
 use crate::vector::run::element::Element;
 use rvv_isa::Sew;
 use rvv_isa::chapter::VectorSha2;
 
-/// A word of SHA-256 or SHA-512, and the functions that differ (FIPS 180-4, sections 4.1.2 and 4.1.3).
-trait Word: Element {
-    /// The capital sigmas.
-    fn sum0(self) -> Self;
-    fn sum1(self) -> Self;
-    /// The small sigmas.
-    fn sig0(self) -> Self;
-    fn sig1(self) -> Self;
+/// A word of SHA-256 or SHA-512.
+trait Word: Element + Sigma {
     fn add(self, other: Self) -> Self;
 }
 
-macro_rules! word {
-    ($($t:ty: $sum0:expr, $sum1:expr, $sig0:expr, $sig1:expr;)*) => {$(
-        impl Word for $t {
-            fn sum0(self) -> Self {
-                $sum0.iter().fold(0, |sum, &n: &u32| sum ^ self.rotate_right(n))
-            }
-            fn sum1(self) -> Self {
-                $sum1.iter().fold(0, |sum, &n: &u32| sum ^ self.rotate_right(n))
-            }
-            fn sig0(self) -> Self {
-                let (a, b, shift): (u32, u32, u32) = $sig0;
-                self.rotate_right(a) ^ self.rotate_right(b) ^ self >> shift
-            }
-            fn sig1(self) -> Self {
-                let (a, b, shift): (u32, u32, u32) = $sig1;
-                self.rotate_right(a) ^ self.rotate_right(b) ^ self >> shift
-            }
-            fn add(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-        }
-    )*};
+impl Word for u32 {
+    fn add(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
 }
 
-word! {
-    u32: [2, 13, 22], [6, 11, 25], (7, 18, 3), (17, 19, 10);
-    u64: [28, 34, 39], [14, 18, 41], (1, 8, 7), (19, 61, 6);
+impl Word for u64 {
+    fn add(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
 }
 
 fn ch<T: Word>(x: T, y: T, z: T) -> T {

@@ -2,16 +2,9 @@
 
 use super::{Row, VInst, rows, run_groups};
 use crate::Hart;
+use crate::crypto::sm3::{p0, p1};
 use crate::trap::Exec;
 use rvv_isa::chapter::VectorSm3;
-
-fn p0(x: u32) -> u32 {
-    x ^ x.rotate_left(9) ^ x.rotate_left(17)
-}
-
-fn p1(x: u32) -> u32 {
-    x ^ x.rotate_left(15) ^ x.rotate_left(23)
-}
 
 /// norm:vsm3me-vv_op: words 16 to 23 of the message from the sixteen before, `vs1` and `vs2`.
 fn vsm3me(hart: &mut Hart, vi: &VInst) -> Exec {
