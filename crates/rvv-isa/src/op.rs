@@ -15,6 +15,8 @@ pub enum Class {
     Multiply,
     /// Bit manipulation and carry-less multiplication.
     BitManip,
+    /// Scalar cryptography.
+    Crypto,
     /// Loads, of floating-point registers too.
     Load,
     /// Stores, of floating-point registers too.
@@ -57,10 +59,11 @@ pub enum Class {
 
 impl Class {
     /// All of them, in order.
-    pub const ALL: [Class; 22] = [
+    pub const ALL: [Class; 23] = [
         Class::Integer,
         Class::Multiply,
         Class::BitManip,
+        Class::Crypto,
         Class::Load,
         Class::Store,
         Class::Branch,

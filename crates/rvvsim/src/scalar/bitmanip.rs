@@ -1,4 +1,4 @@
-//! Bit manipulation: Zba, Zbb, Zbc, Zbs, and of the scalar cryptography Zbkb, Zbkc, Zbkx; Zicond beside them.
+//! Bit manipulation: Zba, Zbb, Zbc, Zbs and Zbkc; Zicond beside them.
 //!
 //! Every one of these takes its operands from integer registers or the immediate and writes an integer
 //! register.
@@ -23,34 +23,34 @@ pub(super) fn micro_op(op: BitManip) -> Option<Kind> {
 
 /// `rd = op(rs1)`
 #[inline(always)]
-fn unary_op(h: &mut Hart, i: &Inst, op: impl FnOnce(u64) -> u64) -> Exec {
+pub(super) fn unary_op(h: &mut Hart, i: &Inst, op: impl FnOnce(u64) -> u64) -> Exec {
     h.set_x(i.rd, op(h.x[i.rs1]));
     Ok(())
 }
 
 /// `rd = op(rs1, rs2)`
 #[inline(always)]
-fn binary_op(h: &mut Hart, i: &Inst, op: impl FnOnce(u64, u64) -> u64) -> Exec {
+pub(super) fn binary_op(h: &mut Hart, i: &Inst, op: impl FnOnce(u64, u64) -> u64) -> Exec {
     h.set_x(i.rd, op(h.x[i.rs1], h.x[i.rs2]));
     Ok(())
 }
 
 /// `rd = op(rs1, shamt)`
 #[inline(always)]
-fn immediate_op(h: &mut Hart, i: &Inst, op: impl FnOnce(u64, u64) -> u64) -> Exec {
+pub(super) fn immediate_op(h: &mut Hart, i: &Inst, op: impl FnOnce(u64, u64) -> u64) -> Exec {
     h.set_x(i.rd, op(h.x[i.rs1], i.imm as u64));
     Ok(())
 }
 
 /// The low word, sign-extended: what the instructions on words give.
 #[inline(always)]
-fn word(x: u32) -> u64 {
+pub(super) fn word(x: u32) -> u64 {
     x as i32 as u64
 }
 
 /// The low word, zero-extended: the index of the instructions on unsigned words.
 #[inline(always)]
-fn unsigned_word(x: u64) -> u64 {
+pub(super) fn unsigned_word(x: u64) -> u64 {
     x & 0xffff_ffff
 }
 
@@ -92,8 +92,6 @@ pub(super) fn handler(op: BitManip) -> Handler {
         sext.h => |h, i| unary_op(h, i, |a| a as i16 as u64);
         orc.b => |h, i| unary_op(h, i, orc_b);
         rev8 => |h, i| unary_op(h, i, u64::swap_bytes);
-        // Zbkb
-        brev8 => |h, i| unary_op(h, i, |a| a.reverse_bits().swap_bytes());
         // Zba
         sh1add => |h, i| binary_op(h, i, sh1add);
         sh2add => |h, i| binary_op(h, i, sh2add);
@@ -123,14 +121,6 @@ pub(super) fn handler(op: BitManip) -> Handler {
         bext => |h, i| binary_op(h, i, extract_bit);
         binv => |h, i| binary_op(h, i, invert_bit);
         bset => |h, i| binary_op(h, i, set_bit);
-        // Zbkb
-        pack => |h, i| binary_op(h, i, |a, b| unsigned_word(a) | b << 32);
-        packh => |h, i| binary_op(h, i, |a, b| a & 0xff | (b & 0xff) << 8);
-        // zext.h is the case rs2 = x0.
-        packw => |h, i| binary_op(h, i, |a, b| word(a as u32 & 0xffff | (b as u32) << 16));
-        // Zbkx
-        xperm4 => |h, i| binary_op(h, i, crossbar::<4>);
-        xperm8 => |h, i| binary_op(h, i, crossbar::<8>);
         // Zicond
         czero.eqz => |h, i| binary_op(h, i, |a, b| if b == 0 { 0 } else { a });
         czero.nez => |h, i| binary_op(h, i, |a, b| if b != 0 { 0 } else { a });
@@ -186,16 +176,4 @@ fn invert_bit(a: u64, index: u64) -> u64 {
 
 fn set_bit(a: u64, index: u64) -> u64 {
     a | bit(index)
-}
-
-/// Each `WIDTH`-bit element of `indices` replaced by the element of `table` it names, or by zero if it names
-/// none.
-fn crossbar<const WIDTH: u32>(table: u64, indices: u64) -> u64 {
-    let element = (1 << WIDTH) - 1;
-    let mut result = 0;
-    for at in (0..64).step_by(WIDTH as usize) {
-        let from = (indices >> at & element) as u32 * WIDTH;
-        result |= (table.checked_shr(from).unwrap_or(0) & element) << at;
-    }
-    result
 }

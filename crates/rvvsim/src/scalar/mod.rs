@@ -6,6 +6,7 @@
 pub mod atomic;
 pub mod bitmanip;
 pub mod cache;
+mod crypto;
 pub mod float;
 pub(crate) mod integer;
 pub mod mop;
@@ -55,6 +56,7 @@ pub(crate) fn execution(op: ScalarOp) -> Execution {
         ScalarOp::BitManip(op) => {
             bitmanip::micro_op(op).map_or_else(|| next(bitmanip::handler(op)), Execution::MicroOp)
         }
+        ScalarOp::Crypto(op) => next(crypto::handler(op)),
         ScalarOp::Float(op) => next(float::handler(op)),
         ScalarOp::Atomic(op) => next(atomic::handler(op)),
         ScalarOp::Mop(op) => next(mop::handler(op)),

@@ -10,7 +10,8 @@ fn every_scalar_instruction_outside_the_loop_has_a_handler() {
     let loads_and_stores = ["flh", "fsh", "cbo.zero"];
     let others =
         ["cbo.clean", "cbo.flush", "cbo.inval", "czero.eqz", "czero.nez", "mop.r.N", "mop.rr.N", "c.mop.N"];
-    let by_class = |op: &Op| matches!(op.class(), Class::Float | Class::Atomic | Class::BitManip);
+    let by_class =
+        |op: &Op| matches!(op.class(), Class::Float | Class::Atomic | Class::BitManip | Class::Crypto);
     let by_name = |op: &Op| loads_and_stores.contains(&op.name()) || others.contains(&op.name());
     let mut hart = Hart::bare(Config { mem: 1 << 16, ..Config::default() }).unwrap();
     let mut count = 0;
