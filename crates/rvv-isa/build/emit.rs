@@ -246,9 +246,16 @@ pub fn extensions(tables: &Tables) -> String {
         let _ = writeln!(out, "    /// {}\n    {},", extension.doc, variant(&extension.name));
     }
     out += "}\n\n";
-    let _ = writeln!(out, "static EXTENSIONS: [(&str, Ext, ExtSet); {}] = [", tables.extensions.len());
+    let _ = writeln!(out, "static EXTENSIONS: [ExtInfo; {}] = [", tables.extensions.len());
     for e in &tables.extensions {
-        let _ = writeln!(out, "    (\"{}\", Ext::{}, ExtSet({:#x})),", e.name, variant(&e.name), e.closure);
+        let _ = writeln!(
+            out,
+            "    ExtInfo {{ name: \"{}\", ext: Ext::{}, closure: ExtSet({:#x}), hwprobe: {:?} }},",
+            e.name,
+            variant(&e.name),
+            e.closure,
+            e.hwprobe,
+        );
     }
     out += "];\n\n";
     let groups = &tables.extension_groups;

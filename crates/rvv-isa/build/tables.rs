@@ -111,6 +111,7 @@ struct ExtensionRow {
     doc: String,
     #[serde(default)]
     implies: String,
+    hwprobe: Option<u8>,
 }
 
 #[derive(Deserialize)]
@@ -187,6 +188,8 @@ pub struct Extension {
     pub doc: String,
     /// Itself and all it implies, by index.
     pub closure: u128,
+    /// Its bit of Linux's `RISCV_HWPROBE_KEY_IMA_EXT_0`.
+    pub hwprobe: Option<u8>,
 }
 
 pub struct Tables {
@@ -245,7 +248,12 @@ fn read_extensions(isa: &Path) -> (Vec<Extension>, ExtensionFile) {
         .extension
         .iter()
         .zip(closures)
-        .map(|(e, closure)| Extension { name: e.name.clone(), doc: e.doc.clone(), closure })
+        .map(|(e, closure)| Extension {
+            name: e.name.clone(),
+            doc: e.doc.clone(),
+            closure,
+            hwprobe: e.hwprobe,
+        })
         .collect();
     (extensions, file)
 }

@@ -5,6 +5,15 @@ use std::str::FromStr;
 
 include!(concat!(env!("OUT_DIR"), "/extensions.rs"));
 
+/// A row of `isa/extensions.toml`.
+struct ExtInfo {
+    name: &'static str,
+    ext: Ext,
+    /// Itself and all it implies.
+    closure: ExtSet,
+    hwprobe: Option<u8>,
+}
+
 /// A set of extensions, without closing it over what they imply.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ExtSet(pub(crate) u128);
@@ -75,7 +84,7 @@ impl ExtSet {
 
     /// The extensions of the set, in canonical order.
     pub fn iter(self) -> impl Iterator<Item = Ext> {
-        EXTENSIONS.iter().map(|e| e.1).filter(move |&e| self.contains(e))
+        EXTENSIONS.iter().map(|e| e.ext).filter(move |&e| self.contains(e))
     }
 
     fn includes(self, other: ExtSet) -> bool {
@@ -99,22 +108,27 @@ impl Requires {
 impl Ext {
     /// All extensions, in canonical order.
     pub fn all() -> impl ExactSizeIterator<Item = Ext> + Clone {
-        EXTENSIONS.iter().map(|e| e.1)
+        EXTENSIONS.iter().map(|e| e.ext)
     }
 
     /// The name, in lower case.
     pub fn name(self) -> &'static str {
-        EXTENSIONS[self as usize].0
+        EXTENSIONS[self as usize].name
     }
 
     /// The extension of this name, in lower case.
     pub fn from_name(name: &str) -> Option<Ext> {
-        EXTENSIONS.iter().find(|e| e.0 == name).map(|e| e.1)
+        EXTENSIONS.iter().find(|e| e.name == name).map(|e| e.ext)
     }
 
     /// Itself and all it implies.
     pub fn closure(self) -> ExtSet {
-        EXTENSIONS[self as usize].2
+        EXTENSIONS[self as usize].closure
+    }
+
+    /// The number of its bit in the answer of Linux to `RISCV_HWPROBE_KEY_IMA_EXT_0`, if it has one.
+    pub fn hwprobe_bit(self) -> Option<u8> {
+        EXTENSIONS[self as usize].hwprobe
     }
 }
 
@@ -343,7 +357,7 @@ fn unversioned(text: &str) -> &str {
 /// The known names that take the fewest edits to get to, if that is few.
 fn nearest(name: &str) -> Vec<&'static str> {
     let known =
-        EXTENSIONS.iter().map(|e| e.0).chain(ACCEPTED).chain(PRIVILEGED).filter(|known| known.len() > 1);
+        EXTENSIONS.iter().map(|e| e.name).chain(ACCEPTED).chain(PRIVILEGED).filter(|known| known.len() > 1);
     let mut near: Vec<_> =
         known.map(|known| (edits(name, known), known)).filter(|&(edits, _)| edits <= 2).collect();
     near.sort();

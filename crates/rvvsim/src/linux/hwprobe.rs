@@ -23,76 +23,11 @@ pub fn hwcap(isa: &Isa) -> u64 {
     letters.iter().filter(|(ext, _)| isa.has(*ext)).fold(0, |bits, (_, letter)| bits | 1 << (letter - b'a'))
 }
 
-/// The bits of `RISCV_HWPROBE_KEY_IMA_EXT_0`, by the kernel's number. Names that make a promise rather than
-/// add instructions (`zkt`, `zvkt`) are not in the table of extensions and stay unset.
-const IMA_EXT_0: [(u32, &str); 58] = [
-    (1, "c"),
-    (2, "v"),
-    (3, "zba"),
-    (4, "zbb"),
-    (5, "zbs"),
-    (6, "zicboz"),
-    (7, "zbc"),
-    (8, "zbkb"),
-    (9, "zbkc"),
-    (10, "zbkx"),
-    (11, "zknd"),
-    (12, "zkne"),
-    (13, "zknh"),
-    (14, "zksed"),
-    (15, "zksh"),
-    (16, "zkt"),
-    (17, "zvbb"),
-    (18, "zvbc"),
-    (19, "zvkb"),
-    (20, "zvkg"),
-    (21, "zvkned"),
-    (22, "zvknha"),
-    (23, "zvknhb"),
-    (24, "zvksed"),
-    (25, "zvksh"),
-    (26, "zvkt"),
-    (27, "zfh"),
-    (28, "zfhmin"),
-    (29, "zihintntl"),
-    (30, "zvfh"),
-    (31, "zvfhmin"),
-    (32, "zfa"),
-    (33, "ztso"),
-    (34, "zacas"),
-    (35, "zicond"),
-    (36, "zihintpause"),
-    (37, "zve32x"),
-    (38, "zve32f"),
-    (39, "zve64x"),
-    (40, "zve64f"),
-    (41, "zve64d"),
-    (42, "zimop"),
-    (43, "zca"),
-    (44, "zcb"),
-    (45, "zcd"),
-    (46, "zcf"),
-    (47, "zcmop"),
-    (48, "zawrs"),
-    (49, "supm"),
-    (50, "zicntr"),
-    (51, "zihpm"),
-    (52, "zfbfmin"),
-    (53, "zvfbfmin"),
-    (54, "zvfbfwma"),
-    (55, "zicbom"),
-    (56, "zaamo"),
-    (57, "zalrsc"),
-    (58, "zabha"),
-];
-
+/// The bits of `RISCV_HWPROBE_KEY_IMA_EXT_0`. Bit 0 says F and D; names that make a promise rather than add
+/// instructions (`zkt`, `zvkt`) are not in the table of extensions and stay unset.
 fn ima_ext_0(isa: &Isa) -> u64 {
-    let has = |name: &str| Ext::from_name(name).is_some_and(|ext| isa.has(ext));
-    let mut bits = u64::from(has("f") && has("d"));
-    for (bit, _) in IMA_EXT_0.iter().filter(|(_, name)| has(name)) {
-        bits |= 1 << bit;
-    }
-    bits | u64::from(has("zicbop")) << 60
+    let bits = isa.extensions().filter_map(Ext::hwprobe_bit).fold(0, |bits, bit| bits | 1 << bit);
+    bits | u64::from(isa.has(Ext::F) && isa.has(Ext::D))
 }
 
 /// The answer to one key; `None` for a key this kernel does not know.
@@ -184,5 +119,37 @@ impl Process {
     /// What `/proc/cpuinfo` says.
     pub(super) fn cpuinfo(&self, config: &Config) -> String {
         format!("processor\t: 0\nhart\t\t: 0\nisa\t\t: {}\nmmu\t\t: sv39\nuarch\t\t: rvvsim\n\n", config.isa)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers of `RISCV_HWPROBE_EXT_*`, as the kernel's header has them.
+    #[rustfmt::skip]
+    const KERNEL: &[(u8, &str)] = &[
+        (1, "c"), (2, "v"), (3, "zba"), (4, "zbb"), (5, "zbs"), (6, "zicboz"),
+        (7, "zbc"), (8, "zbkb"), (9, "zbkc"), (10, "zbkx"), (11, "zknd"), (12, "zkne"),
+        (13, "zknh"), (14, "zksed"), (15, "zksh"), (16, "zkt"), (17, "zvbb"), (18, "zvbc"),
+        (19, "zvkb"), (20, "zvkg"), (21, "zvkned"), (22, "zvknha"), (23, "zvknhb"), (24, "zvksed"),
+        (25, "zvksh"), (26, "zvkt"), (27, "zfh"), (28, "zfhmin"), (29, "zihintntl"), (30, "zvfh"),
+        (31, "zvfhmin"), (32, "zfa"), (33, "ztso"), (34, "zacas"), (35, "zicond"), (36, "zihintpause"),
+        (37, "zve32x"), (38, "zve32f"), (39, "zve64x"), (40, "zve64f"), (41, "zve64d"), (42, "zimop"),
+        (43, "zca"), (44, "zcb"), (45, "zcd"), (46, "zcf"), (47, "zcmop"), (48, "zawrs"),
+        (49, "supm"), (50, "zicntr"), (51, "zihpm"), (52, "zfbfmin"), (53, "zvfbfmin"), (54, "zvfbfwma"),
+        (55, "zicbom"), (56, "zaamo"), (57, "zalrsc"), (58, "zabha"),
+        (60, "zicbop"),
+    ];
+
+    #[test]
+    fn extensions_have_the_bits_of_the_kernels_header() {
+        for ext in Ext::all() {
+            let bit = KERNEL.iter().find(|(_, name)| *name == ext.name()).map(|&(bit, _)| bit);
+            assert_eq!(ext.hwprobe_bit(), bit, "{}", ext.name());
+        }
+        let bits = |isa: &str| ima_ext_0(&Isa::parse(isa).unwrap());
+        assert_eq!(bits("rv64i"), 0);
+        assert_eq!(bits("rv64ifd_zba_zicbop"), 1 | 1 << 3 | 1 << 60);
     }
 }
