@@ -250,11 +250,12 @@ pub fn extensions(tables: &Tables) -> String {
     for e in &tables.extensions {
         let _ = writeln!(
             out,
-            "    ExtInfo {{ name: \"{}\", ext: Ext::{}, closure: ExtSet({:#x}), hwprobe: {:?} }},",
+            "    ExtInfo {{ name: \"{}\", ext: Ext::{}, closure: ExtSet({:#x}), hwprobe: {:?}, experimental: {} }},",
             e.name,
             variant(&e.name),
             e.closure,
             e.hwprobe,
+            e.experimental,
         );
     }
     out += "];\n\n";

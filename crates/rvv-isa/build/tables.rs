@@ -112,6 +112,8 @@ struct ExtensionRow {
     #[serde(default)]
     implies: String,
     hwprobe: Option<u8>,
+    #[serde(default)]
+    experimental: bool,
 }
 
 #[derive(Deserialize)]
@@ -190,6 +192,8 @@ pub struct Extension {
     pub closure: u128,
     /// Its bit of Linux's `RISCV_HWPROBE_KEY_IMA_EXT_0`.
     pub hwprobe: Option<u8>,
+    /// Off unless it is named.
+    pub experimental: bool,
 }
 
 pub struct Tables {
@@ -253,6 +257,7 @@ fn read_extensions(isa: &Path) -> (Vec<Extension>, ExtensionFile) {
             doc: e.doc.clone(),
             closure,
             hwprobe: e.hwprobe,
+            experimental: e.experimental,
         })
         .collect();
     (extensions, file)

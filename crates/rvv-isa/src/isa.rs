@@ -1,5 +1,6 @@
 //! Instruction sets: which extensions there are.
 
+use crate::op::Op;
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,6 +13,7 @@ struct ExtInfo {
     /// Itself and all it implies.
     closure: ExtSet,
     hwprobe: Option<u8>,
+    experimental: bool,
 }
 
 /// A set of extensions, without closing it over what they imply.
@@ -24,7 +26,7 @@ pub struct Requires(pub(crate) &'static [ExtSet]);
 
 /// An RV64 instruction set: a set of extensions, closed over what each implies.
 ///
-/// The default is everything that the table holds.
+/// The default is everything that the table holds but what is experimental.
 ///
 /// # Names
 ///
@@ -130,6 +132,11 @@ impl Ext {
     pub fn hwprobe_bit(self) -> Option<u8> {
         EXTENSIONS[self as usize].hwprobe
     }
+
+    /// Whether it is not ratified: then it is there only if it is named.
+    pub fn is_experimental(self) -> bool {
+        EXTENSIONS[self as usize].experimental
+    }
 }
 
 impl Isa {
@@ -138,11 +145,21 @@ impl Isa {
         Isa(Ext::I.closure())
     }
 
-    /// RVA23U64 with everything on top that the table holds: the optional extensions of the profile, supervisor
-    /// instructions and the rest. `Isa::parse("rva23u64")` is the profile's mandatory part alone.
+    /// RVA23U64 with everything ratified on top that the table holds: the optional extensions of the profile,
+    /// supervisor instructions and the rest. `Isa::parse("rva23u64")` is the profile's mandatory part alone.
     pub fn rva23u64() -> Isa {
+        Isa::of(|ext| !ext.is_experimental())
+    }
+
+    /// Everything that the table holds.
+    pub fn everything() -> Isa {
+        Isa::of(|_| true)
+    }
+
+    fn of(wanted: impl Fn(Ext) -> bool) -> Isa {
         // A longer VLEN is the machine's to choose and not an instruction set's.
-        Ext::all().filter(|&ext| ext < Ext::Zvl256b || ext > Ext::Zvl65536b).fold(Isa::rv64i(), Isa::with)
+        let chosen = |ext| ext < Ext::Zvl256b || ext > Ext::Zvl65536b;
+        Ext::all().filter(|&ext| chosen(ext) && wanted(ext)).fold(Isa::rv64i(), Isa::with)
     }
 
     /// Reads a string such as `rv64gcv_zvbb`; see the type's documentation for what it may hold.
@@ -256,6 +273,11 @@ impl Isa {
     /// Whether all that an instruction needs is there.
     pub fn allows(&self, requires: Requires) -> bool {
         requires.0.iter().any(|&set| self.0.includes(set))
+    }
+
+    /// The instructions of the set, in the order of the table.
+    pub fn ops(self) -> impl Iterator<Item = Op> {
+        Op::all().filter(move |op| self.allows(op.info().requires))
     }
 
     /// The extensions that are there, in canonical order.

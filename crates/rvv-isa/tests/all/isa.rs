@@ -195,3 +195,19 @@ fn what_a_set_has_beyond_another_is_what_instructions_ask_for() {
         names(&Isa::default(), "rv64gcv_zvfh_zvbb_zvbc_zvfbfwma_zvkng_zvksg_zfh")
     );
 }
+
+#[test]
+fn an_experimental_extension_is_there_only_if_it_is_named() {
+    for ext in Ext::all() {
+        assert_eq!(Isa::default().has(ext), !ext.is_experimental() && !is_long(ext), "{}", ext.name());
+        assert_eq!(Isa::everything().has(ext), !is_long(ext), "{}", ext.name());
+        assert!(parse(&format!("rv64i_{}", ext.name())).has(ext), "{}", ext.name());
+        let brings_experiments = ext.closure().iter().any(|other| other != ext && other.is_experimental());
+        assert!(!brings_experiments, "{} implies what must be named", ext.name());
+    }
+}
+
+/// VLEN is the machine's to choose.
+fn is_long(ext: Ext) -> bool {
+    ext >= Ext::Zvl256b && ext <= Ext::Zvl65536b
+}

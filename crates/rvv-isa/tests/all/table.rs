@@ -82,7 +82,8 @@ fn normal(name: &str, operands: &str, mask: u32, match_: u32) -> String {
 }
 
 fn ours() -> BTreeSet<String> {
-    let listed = Op::all().map(Op::info).filter(|info| !info.unlisted);
+    // Drafts have a list of their own.
+    let listed = Isa::default().ops().map(Op::info).filter(|info| !info.unlisted);
     listed
         .map(|info| {
             let operands: Vec<_> = info.operands.iter().map(|o| o.official_name()).collect();
@@ -188,7 +189,7 @@ fn an_extension_brings_what_the_official_list_says() {
 /// official list is absent; where it is there, the test above says whether the change is right.
 #[test]
 fn an_extension_brings_as_many_as_it_did() {
-    let brings = |isa: Isa| Op::all().filter(|op| isa.allows(op.info().requires)).count();
+    let brings = |isa: Isa| isa.ops().count();
     let base = brings(Isa::rv64i());
     let ours: Vec<String> =
         Ext::all().map(|ext| format!("{} {}", ext.name(), brings(Isa::rv64i().with(ext)) - base)).collect();
@@ -207,7 +208,7 @@ fn an_extension_brings_as_many_as_it_did() {
 
 #[test]
 fn every_instruction_goes_with_its_extension() {
-    let everything = Isa::default();
+    let everything = Isa::everything();
     for op in Op::all() {
         let info = op.info();
         assert!(everything.allows(info.requires), "{}", info.name);

@@ -1,7 +1,7 @@
 //! A campaign: workers make streams, run them here and elsewhere, and keep what is new.
 
 use super::corpus::{self, CorpusError};
-use super::coverage::{Coverage, Watch};
+use super::coverage::{Coverage, Watch, subjects};
 use super::generate::{self, Chooser};
 use super::inprocess::{Lab, Ran};
 use super::jury::{JuryError, Verdict, judge, judge_pack};
@@ -15,7 +15,7 @@ use super::runtime::{self, Dress};
 use super::stream::Stream;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rvv_isa::{Class, Op};
+use rvv_isa::Class;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -300,7 +300,7 @@ impl Campaign<'_> {
             if new {
                 state.corpus.add(stream.clone(), &watch.keys);
             }
-            if state.all_reached.is_none() && state.coverage.reached() == Op::COUNT {
+            if state.all_reached.is_none() && state.coverage.reached() == subjects().count() {
                 state.all_reached = Some(self.begin.elapsed());
             }
             batch.push((stream, ran));

@@ -3,6 +3,7 @@
 use super::campaign::{self, State};
 use super::compare::Choice;
 use super::corpus;
+use super::coverage::subjects;
 use super::coverage_report;
 use super::generate;
 use super::known;
@@ -13,7 +14,6 @@ use super::replay;
 use crate::programs::command::{duration, processors};
 use clap::{Args, Subcommand};
 use rvv_cli::{err, errln, out, outln};
-use rvv_isa::Op;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
@@ -258,7 +258,7 @@ fn summary(state: &State, time: Duration) -> String {
     out += &format!(
         "{} of {} instructions reached{}; {} circumstances; {} streams kept\n",
         state.coverage.reached(),
-        Op::COUNT,
+        subjects().count(),
         state.all_reached.map_or(String::new(), |t| format!(", all after {:.1} s", t.as_secs_f64())),
         state.coverage.keys.len(),
         state.corpus.streams().len()
@@ -330,7 +330,7 @@ impl ProgressLine {
             state.streams,
             state.streams as f64 / seconds,
             state.coverage.reached(),
-            Op::COUNT,
+            subjects().count(),
             state.coverage.keys.len(),
             state.disagreements,
             state.known.values().sum::<u64>()
@@ -387,7 +387,7 @@ impl Replay {
             "{} streams, {} of {} instructions, {} wrong",
             replayed.streams,
             replayed.coverage.reached(),
-            Op::COUNT,
+            subjects().count(),
             replayed.wrong.len()
         );
         Ok(replayed.wrong.is_empty())

@@ -1,6 +1,6 @@
 //! Coverage for people and programs: instruction by SEW and LMUL, as text, JSON and HTML.
 
-use super::coverage::{Coverage, column};
+use super::coverage::{Coverage, column, subjects};
 use rvv_isa::{Lmul, Op, Sew};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -18,7 +18,7 @@ fn types() -> impl Iterator<Item = (Sew, Lmul)> {
 fn cells(coverage: &Coverage) -> usize {
     let reached =
         |op: Op| types().filter(move |&(s, l)| coverage.counts.retired(op, column(s, l)) > 0).count();
-    Op::all().filter(|op| op.is_vector()).map(reached).sum()
+    subjects().filter(|op| op.is_vector()).map(reached).sum()
 }
 
 /// The table as text: a row for each instruction, a column for each type, the count's order of magnitude in it.
@@ -28,7 +28,7 @@ pub fn text(coverage: &Coverage) -> String {
         "{} of {} instructions reached; {} pairs of vector instruction and type; {} circumstances.\n\
          A digit is the order of magnitude of how often the instruction completed; t if it only trapped, . if neither.\n\n",
         coverage.reached(),
-        Op::COUNT,
+        subjects().count(),
         cells(coverage),
         coverage.keys.len()
     );
@@ -38,7 +38,7 @@ pub fn text(coverage: &Coverage) -> String {
         let _ = write!(out, " {:<columns$}", sew.to_string());
     }
     out.push('\n');
-    for op in Op::all() {
+    for op in subjects() {
         let reached = if coverage.counts.reached(op) { ' ' } else { '!' };
         let _ = write!(out, "{reached}{:<15}{:>10} ", op.name(), coverage.counts.total(op));
         let mut last = None;
@@ -85,11 +85,11 @@ pub fn json(coverage: &Coverage) -> Value {
         })
     };
     json!({
-        "instructions": Op::COUNT,
+        "instructions": subjects().count(),
         "reached": coverage.reached(),
         "pairs": cells(coverage),
         "circumstances": coverage.keys.len(),
-        "table": Op::all().map(instruction).collect::<Vec<_>>(),
+        "table": subjects().map(instruction).collect::<Vec<_>>(),
     })
 }
 
@@ -107,7 +107,7 @@ pub fn html(coverage: &Coverage) -> String {
          number is how often the instruction completed; orange where it only trapped, red where it was never reached.</p>\
          <table><thead><tr><th>instruction<th>completed",
         coverage.reached(),
-        Op::COUNT,
+        subjects().count(),
         cells(coverage),
         coverage.keys.len()
     );
@@ -115,7 +115,7 @@ pub fn html(coverage: &Coverage) -> String {
         let _ = write!(out, "<th>{sew}<br>{lmul}");
     }
     out += "</thead><tbody>\n";
-    for op in Op::all() {
+    for op in subjects() {
         let class = if coverage.counts.reached(op) { "" } else { " class=h" };
         let _ = write!(out, "<tr><td{class}>{}<td>{}", op.name(), coverage.counts.total(op));
         for (sew, lmul) in types().filter(|_| op.is_vector()) {

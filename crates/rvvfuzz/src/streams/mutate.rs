@@ -1,7 +1,7 @@
 //! Changes streams: the instruction within its operand shape, an operand, or the steps; or splices two of them.
 
 use super::builder::{Builder, Pushed};
-use super::coverage::Watch;
+use super::coverage::{Watch, subjects};
 use super::generate::{self, Chooser, Options};
 use super::init::Init;
 use super::inprocess::{Lab, Ran, Violation};
@@ -206,7 +206,7 @@ fn sibling(piece: &Piece, rng: &mut ChaCha8Rng) -> Option<Piece> {
     let inst = step.inst()?;
     let info = inst.op.info();
     let alike = |op: &Op| op.info().operands == info.operands && op.class() == info.class && *op != inst.op;
-    let all: Vec<Op> = Op::all().filter(alike).collect();
+    let all: Vec<Op> = subjects().filter(alike).collect();
     let op = *all.choose(rng)?;
     if touches_memory(op) || matches!(op.class(), Class::System | Class::Csr | Class::VectorConfig) {
         return Some(Piece::New(op));

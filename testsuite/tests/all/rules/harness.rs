@@ -1,6 +1,6 @@
 //! A bare hart to run single instructions on, and look at.
 
-use rvv_isa::{DisasmOptions, Inst, Lmul, Op, Sew, Vtype, csr, encode};
+use rvv_isa::{DisasmOptions, Inst, Isa, Lmul, Op, Sew, Vtype, csr, encode};
 use rvvsim::config::{Agnostic, Config};
 use rvvsim::fp::Flags;
 use rvvsim::{Cause, Hart, Trap};
@@ -104,7 +104,7 @@ impl Lab {
 
     /// As [`Lab::new`], with other choices.
     pub fn with(vlen: u32, change: impl FnOnce(&mut Config)) -> Lab {
-        let mut config = Config { vlen, mem: MEMORY, ..Config::default() };
+        let mut config = Config { vlen, mem: MEMORY, isa: Isa::everything(), ..Config::default() };
         change(&mut config);
         let mut hart = Hart::bare(config).expect("memory");
         hart.write_csr(csr::MSTATUS, 1 << 9 | 1 << 13);

@@ -2,7 +2,7 @@
 //! instruction on one element at a time; and what becomes of the elements it does not touch.
 
 use super::support::{Random, file, hart, hart_of, has, inst, ops, run, set_type};
-use rvv_isa::{Class, Field, Inst, Lmul, Op, RegFile, Sew, Vtype};
+use rvv_isa::{Class, Field, Inst, Isa, Lmul, Op, RegFile, Sew, Vtype};
 use rvvsim::config::{Agnostic, Config};
 use rvvsim::{Hart, vector};
 
@@ -102,7 +102,11 @@ struct Wide {
 
 impl Wide {
     fn new(config: Config) -> Wide {
-        Wide { hart: hart(config), one: hart(Config { mem: 4096, ..Config::default() }), random: Random(7) }
+        Wide {
+            hart: hart(config),
+            one: hart(Config { mem: 4096, isa: Isa::everything(), ..Config::default() }),
+            random: Random(7),
+        }
     }
 
     fn fill(&mut self) {
@@ -246,31 +250,31 @@ fn sweep(config: Config, rounds: usize, thin: u64) {
 
 #[test]
 fn elements_are_independent_at_vlen_128() {
-    sweep(Config { mem: 4096, ..Config::default() }, 4, 1);
+    sweep(Config { mem: 4096, isa: Isa::everything(), ..Config::default() }, 4, 1);
 }
 
 #[test]
 fn elements_are_independent_at_vlen_512_with_ones() {
     let (tail, mask) = (Agnostic::Ones, Agnostic::Ones);
-    sweep(Config { vlen: 512, mem: 4096, tail, mask, ..Config::default() }, 2, 1);
+    sweep(Config { vlen: 512, mem: 4096, tail, mask, isa: Isa::everything(), ..Config::default() }, 2, 1);
 }
 
 #[test]
 fn elements_are_independent_at_vlen_256_with_ones_to_register() {
     let (tail, mask) = (Agnostic::OnesToRegister, Agnostic::Undisturbed);
-    sweep(Config { vlen: 256, mem: 4096, tail, mask, ..Config::default() }, 2, 1);
+    sweep(Config { vlen: 256, mem: 4096, tail, mask, isa: Isa::everything(), ..Config::default() }, 2, 1);
 }
 
 #[test]
 fn elements_are_independent_at_vlen_1024_at_random() {
     let (tail, mask) = (Agnostic::Random(3), Agnostic::Random(4));
-    sweep(Config { vlen: 1024, mem: 4096, tail, mask, ..Config::default() }, 2, 1);
+    sweep(Config { vlen: 1024, mem: 4096, tail, mask, isa: Isa::everything(), ..Config::default() }, 2, 1);
 }
 
 #[test]
 fn elements_are_independent_at_vlen_65536() {
     let (tail, mask) = (Agnostic::Ones, Agnostic::Random(9));
-    sweep(Config { vlen: 65536, mem: 4096, tail, mask, ..Config::default() }, 2, 12);
+    sweep(Config { vlen: 65536, mem: 4096, tail, mask, isa: Isa::everything(), ..Config::default() }, 2, 12);
 }
 
 #[test]

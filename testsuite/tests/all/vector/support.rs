@@ -1,6 +1,6 @@
 //! A hart to run single vector instructions on.
 
-use rvv_isa::{Class, Field, Inst, Lmul, Op, RegFile, Sew, Vtype};
+use rvv_isa::{Class, Field, Inst, Isa, Lmul, Op, RegFile, Sew, Vtype};
 use rvvsim::config::Config;
 use rvvsim::{Exec, Hart, vector};
 
@@ -11,7 +11,7 @@ pub fn hart(config: Config) -> Hart {
 
 /// A hart with all extensions, this VLEN, and a megabyte.
 pub fn hart_of(vlen: u32) -> Hart {
-    hart(Config { vlen, mem: 1 << 20, ..Config::default() })
+    hart(Config { vlen, mem: 1 << 20, isa: Isa::everything(), ..Config::default() })
 }
 
 /// Sets `vtype` and `vl`, as `vsetvl` would.

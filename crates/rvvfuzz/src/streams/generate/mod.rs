@@ -7,7 +7,7 @@ mod vector;
 mod wild;
 
 use super::builder::{Builder, Pushed};
-use super::coverage::{Counts, Watch};
+use super::coverage::{Counts, Watch, subjects};
 use super::init::Init;
 use super::inprocess::{Lab, Ran, Violation};
 use super::stream::{Flow, FlowKind, Step, Stream, is_jump};
@@ -50,7 +50,7 @@ pub struct Chooser {
 
 impl Default for Chooser {
     fn default() -> Self {
-        let (jumps, rest): (Vec<Op>, Vec<Op>) = Op::all().partition(|&op| is_jump(op));
+        let (jumps, rest): (Vec<Op>, Vec<Op>) = subjects().partition(|&op| is_jump(op));
         let (vector, scalar) = rest.into_iter().partition(|op| op.is_vector());
         Chooser { vector, scalar, jumps, rare: Vec::new() }
     }
@@ -59,7 +59,7 @@ impl Default for Chooser {
 impl Chooser {
     /// Takes note of what has been executed.
     pub fn learn(&mut self, counts: &Counts) {
-        let mut all: Vec<(u64, Op)> = Op::all().map(|op| (counts.total(op), op)).collect();
+        let mut all: Vec<(u64, Op)> = subjects().map(|op| (counts.total(op), op)).collect();
         all.sort_by_key(|(n, _)| *n);
         self.rare = all.into_iter().take(40).map(|(_, op)| op).filter(|&op| !is_jump(op)).collect();
     }

@@ -8,7 +8,7 @@ use crate::privileged::{Platform, RAM_BASE};
 use crate::vector::run::fast_path::{FastPath, FastPaths};
 use crate::vector::run::kernel_tests::Random;
 use crate::vector::{VInst, translate};
-use rvv_isa::{Class, Inst, Lmul, Op, Sew, Vtype};
+use rvv_isa::{Class, Inst, Isa, Lmul, Op, Sew, Vtype};
 
 const CLASSES: [Class; 8] = [
     Class::VectorInteger,
@@ -24,7 +24,14 @@ const SEWS: [Sew; 4] = [Sew::E8, Sew::E16, Sew::E32, Sew::E64];
 const LMULS: [Lmul; 5] = [Lmul::Mf2, Lmul::M1, Lmul::M2, Lmul::M4, Lmul::M8];
 
 fn hart(vlen: u32, policy: Agnostic) -> Hart {
-    let config = Config { vlen, mem: 1 << 20, tail: policy, mask: policy, ..Config::default() };
+    let config = Config {
+        vlen,
+        mem: 1 << 20,
+        tail: policy,
+        mask: policy,
+        isa: Isa::everything(),
+        ..Config::default()
+    };
     let ram = Ram::new(config.mem).unwrap();
     let platform = Platform::with_entry(&config, RAM_BASE);
     Hart::new(config, ram, Environment::Bare(Box::new(platform)))
