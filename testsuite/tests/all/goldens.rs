@@ -53,6 +53,7 @@ replay! {
     bit_manipulation_for_cryptography_answers_as_spike_does: "zbkb",
     crossbar_permutations_answer_as_spike_does: "zbkx",
     single_bit_instructions_answer_as_spike_does: "zbs",
+    aes_decryption_answers_as_spike_does: "zknd",
     conditional_zeroing_answers_as_spike_does: "zicond",
     cache_block_management_answers_as_spike_does: "zicbom",
     prefetches_answer_as_spike_does: "zicbop",

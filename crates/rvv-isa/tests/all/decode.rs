@@ -11,6 +11,8 @@ fn is_reserved(op: Op, word: u32) -> bool {
     let rounds = op.info().operands.iter().any(|o| matches!(o, Operand::Rm | Operand::RmExact));
     match op {
         Op::AmocasQ => rd % 2 == 1 || rs2 % 2 == 1,
+        // aes64ks1i: round numbers above 10.
+        Op::Aes64ks1i => word >> 20 & 15 > 10,
         Op::CAddi4spn => word >> 5 & 0xff == 0,
         Op::CLui => rd == 2 || c_imm == 0,
         Op::CAddi16sp => c_imm == 0,

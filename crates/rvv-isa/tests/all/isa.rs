@@ -150,7 +150,7 @@ fn what_changes_nothing_is_noted() {
     assert_eq!(names, ["zkt", "zvkt", "zama16b"]);
     assert_eq!(notes.privileged, ["h", "smaia"]);
     assert_eq!(Isa::parse("rv64gc_smaia"), Err(IsaError::Refused("smaia")));
-    assert_eq!(Isa::parse_noting("rv64gc_zknd_smaia").unwrap_err(), IsaError::Refused("zknd"));
+    assert_eq!(Isa::parse_noting("rv64gc_zkr_smaia").unwrap_err(), IsaError::Refused("zkr"));
     assert_eq!(Isa::parse_noting("rva23u64").unwrap().1, rvv_isa::Notes::default());
     assert_eq!(Isa::parse_noting("rva23u64_zkt").unwrap().1.unkept.len(), 1);
     assert_eq!(Isa::parse_noting("rv64gcv").unwrap().1, rvv_isa::Notes::default());
@@ -166,7 +166,7 @@ fn errors_say_what_is_wrong() {
     assert_eq!(error("rv64gc_svinvall").to_string(), "unknown extension `svinvall` (did you mean svinval?)");
     assert_eq!(error("rv64gc_qqqqqqq"), IsaError::Refused("q"));
     assert_eq!(error("rv64gcy").to_string(), "unknown extension `y`");
-    assert_eq!(error("rv64gc_zknd").to_string(), "extension `zknd` is not supported");
+    assert_eq!(error("rv64gc_zkr").to_string(), "extension `zkr` is not supported");
     assert_eq!(error("rv64gc_zkr"), IsaError::Refused("zkr"));
     assert_eq!(error("rv64e"), IsaError::Refused("e"));
     for base in ["rv32gc", "rv64", "", "rv64mc", "x86", "rva23x64", "_", "rv64_zba"] {

@@ -4,7 +4,8 @@
 //! register.
 
 use super::Handler;
-use super::bitmanip::{binary_op, unary_op, unsigned_word, word};
+use super::bitmanip::{binary_op, immediate_op, unary_op, unsigned_word, word};
+use crate::crypto::aes::{State, inverse_mix_column, inverse_shift_rows, inverse_sub_word, rcon, sub_word};
 use rvv_isa::chapter::Crypto;
 use rvv_isa::rows;
 
@@ -20,6 +21,13 @@ pub(super) fn handler(op: Crypto) -> Handler {
         // Zbkx
         xperm4 => |h, i| binary_op(h, i, crossbar::<4>);
         xperm8 => |h, i| binary_op(h, i, crossbar::<8>);
+        // Zknd
+        aes64ds => |h, i| binary_op(h, i, aes64ds);
+        aes64dsm => |h, i| binary_op(h, i, |a, b| columns(inverse_mix_column, aes64ds(a, b)));
+        aes64im => |h, i| unary_op(h, i, |a| columns(inverse_mix_column, a));
+        // Zknd, Zkne
+        aes64ks1i => |h, i| immediate_op(h, i, aes64ks1i);
+        aes64ks2 => |h, i| binary_op(h, i, aes64ks2);
     }
 }
 
@@ -33,4 +41,42 @@ fn crossbar<const WIDTH: u32>(table: u64, indices: u64) -> u64 {
         result |= (table.checked_shr(from).unwrap_or(0) & element) << at;
     }
     result
+}
+
+/// A function of both columns in a register.
+fn columns(function: impl Fn(u32) -> u32, pair: u64) -> u64 {
+    u64::from(function(pair as u32)) | u64::from(function((pair >> 32) as u32)) << 32
+}
+
+/// AES's state in two registers, columns 0 and 1 in `low`.
+fn state(low: u64, high: u64) -> State {
+    [low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32]
+}
+
+/// Columns 0 and 1.
+fn low_half(state: State) -> u64 {
+    u64::from(state[0]) | u64::from(state[1]) << 32
+}
+
+/// norm:aes64ds_op: columns 0 and 1 of the next state. With the operands exchanged it gives columns 2 and 3.
+fn aes64ds(low: u64, high: u64) -> u64 {
+    columns(inverse_sub_word, low_half(inverse_shift_rows(state(low, high))))
+}
+
+/// norm:aes64ks1i_op: what the first word of the next round key is changed by, twice. Number 10 is the step
+/// in the middle of a key of AES-256: it rotates nothing and has no constant.
+fn aes64ks1i(key: u64, round: u64) -> u64 {
+    let last = (key >> 32) as u32;
+    let change = match round {
+        10 => sub_word(last),
+        _ => sub_word(last.rotate_right(8)) ^ rcon(round as u32 + 1),
+    };
+    u64::from(change) | u64::from(change) << 32
+}
+
+/// norm:aes64ks2_op: two words of a round key, from the word before them and the two of the key before.
+fn aes64ks2(before: u64, older: u64) -> u64 {
+    let first = (before >> 32) as u32 ^ older as u32;
+    let second = first ^ (older >> 32) as u32;
+    u64::from(first) | u64::from(second) << 32
 }

@@ -108,9 +108,9 @@ fn isa_strings_of_other_tools_are_taken_and_what_is_missing_is_named() {
     let (code, _, err) = with(&bare(false), "rv64gcvh_smaia");
     assert_eq!(code, 126);
     assert!(err.contains("not supported on bare metal: h, smaia"), "{err}");
-    let (code, _, err) = with(&elf, "rv64gcv_zknd");
+    let (code, _, err) = with(&elf, "rv64gcv_zkr");
     assert_eq!(code, 127);
-    assert!(err.contains("extension `zknd` is not supported"), "{err}");
+    assert!(err.contains("extension `zkr` is not supported"), "{err}");
     let (code, _, err) = rvvsim("isa", &elf, &["--isa", "rv64gcv_zvl512b", "--vlen", "256"], b"");
     assert_eq!(code, 127);
     assert!(err.contains("zvl512b") && err.contains("--vlen 512 or more"), "{err}");
@@ -118,7 +118,7 @@ fn isa_strings_of_other_tools_are_taken_and_what_is_missing_is_named() {
     std::fs::write(&elf.0, linux(|_| {})).unwrap();
     let qemu = |cpu: &str| run(command().args(["qemu", "-cpu", cpu]).arg(&elf.0), b"").0;
     assert_eq!(qemu("rv64,v=true,h=true,svade=off,zkt=true,smaia=false,sv57=on,mmu=true"), 0);
-    assert_eq!(qemu("rv64,zknd=true"), 127);
+    assert_eq!(qemu("rv64,zkr=true"), 127);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod support;
 
 mod atomic;
 mod bitmanip;
+mod crypto;
 mod float;
 mod float_convert;
 mod handlers;
