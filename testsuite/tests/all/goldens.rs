@@ -54,6 +54,7 @@ replay! {
     crossbar_permutations_answer_as_spike_does: "zbkx",
     single_bit_instructions_answer_as_spike_does: "zbs",
     aes_decryption_answers_as_spike_does: "zknd",
+    aes_encryption_answers_as_spike_does: "zkne",
     conditional_zeroing_answers_as_spike_does: "zicond",
     cache_block_management_answers_as_spike_does: "zicbom",
     prefetches_answer_as_spike_does: "zicbop",

@@ -5,7 +5,9 @@
 
 use super::Handler;
 use super::bitmanip::{binary_op, immediate_op, unary_op, unsigned_word, word};
-use crate::crypto::aes::{State, inverse_mix_column, inverse_shift_rows, inverse_sub_word, rcon, sub_word};
+use crate::crypto::aes::{
+    State, inverse_mix_column, inverse_shift_rows, inverse_sub_word, mix_column, rcon, shift_rows, sub_word,
+};
 use rvv_isa::chapter::Crypto;
 use rvv_isa::rows;
 
@@ -28,6 +30,9 @@ pub(super) fn handler(op: Crypto) -> Handler {
         // Zknd, Zkne
         aes64ks1i => |h, i| immediate_op(h, i, aes64ks1i);
         aes64ks2 => |h, i| binary_op(h, i, aes64ks2);
+        // Zkne
+        aes64es => |h, i| binary_op(h, i, aes64es);
+        aes64esm => |h, i| binary_op(h, i, |a, b| columns(mix_column, aes64es(a, b)));
     }
 }
 
@@ -79,4 +84,9 @@ fn aes64ks2(before: u64, older: u64) -> u64 {
     let first = (before >> 32) as u32 ^ older as u32;
     let second = first ^ (older >> 32) as u32;
     u64::from(first) | u64::from(second) << 32
+}
+
+/// norm:aes64es_op: as [`aes64ds`].
+fn aes64es(low: u64, high: u64) -> u64 {
+    columns(sub_word, low_half(shift_rows(state(low, high))))
 }

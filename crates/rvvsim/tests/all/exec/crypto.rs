@@ -106,3 +106,31 @@ fn round_numbers_from_11_are_reserved() {
         assert_eq!(decoded.map_or(0, |inst| inst.imm), if number <= 10 { number as i32 } else { 0 });
     }
 }
+
+// Zkne ------------------------------------------------------------------------------------------------------
+
+#[test]
+fn aes_encrypts_as_fips_197_says() {
+    let mut cpu = Cpu::new();
+    for (key, cipher) in AES {
+        let keys = key_schedule(&mut cpu, key);
+        let (last, plain) = (keys.len() - 1, double_words(&hex("00112233445566778899aabbccddeeff")));
+        let mut state = [plain[0] ^ keys[0][0], plain[1] ^ keys[0][1]];
+        for middle in &keys[1..last] {
+            state = round(&mut cpu, "aes64esm", state, *middle);
+        }
+        state = round(&mut cpu, "aes64es", state, keys[last]);
+        assert_eq!(state.to_vec(), double_words(&hex(cipher)), "{key}");
+    }
+}
+
+/// norm:zknd_shared_instr, norm:zkne_shared_instr
+#[test]
+fn either_half_of_aes_brings_the_key_schedule() {
+    for name in ["aes64ks1i", "aes64ks2"] {
+        let word = encode(&inst(name)).unwrap();
+        for (isa, is_there) in [("rv64i_zknd", true), ("rv64i_zkne", true), ("rv64i_zknh", false)] {
+            assert_eq!(Isa::parse(isa).is_ok_and(|isa| isa.decode(word).is_some()), is_there, "{name} {isa}");
+        }
+    }
+}
