@@ -8,6 +8,7 @@ use super::bitmanip::{binary_op, immediate_op, unary_op, unsigned_word, word};
 use crate::crypto::aes::{
     State, inverse_mix_column, inverse_shift_rows, inverse_sub_word, mix_column, rcon, shift_rows, sub_word,
 };
+use crate::crypto::sha2::Sigma;
 use rvv_isa::chapter::Crypto;
 use rvv_isa::rows;
 
@@ -33,6 +34,15 @@ pub(super) fn handler(op: Crypto) -> Handler {
         // Zkne
         aes64es => |h, i| binary_op(h, i, aes64es);
         aes64esm => |h, i| binary_op(h, i, |a, b| columns(mix_column, aes64es(a, b)));
+        // Zknh
+        sha256sum0 => |h, i| unary_op(h, i, |a| word((a as u32).sum0()));
+        sha256sum1 => |h, i| unary_op(h, i, |a| word((a as u32).sum1()));
+        sha256sig0 => |h, i| unary_op(h, i, |a| word((a as u32).sig0()));
+        sha256sig1 => |h, i| unary_op(h, i, |a| word((a as u32).sig1()));
+        sha512sum0 => |h, i| unary_op(h, i, Sigma::sum0);
+        sha512sum1 => |h, i| unary_op(h, i, Sigma::sum1);
+        sha512sig0 => |h, i| unary_op(h, i, Sigma::sig0);
+        sha512sig1 => |h, i| unary_op(h, i, Sigma::sig1);
     }
 }
 

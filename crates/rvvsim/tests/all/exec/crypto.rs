@@ -1,6 +1,6 @@
 //! Scalar cryptography: published answers, and what the manual says of the upper halves of registers.
 
-use super::support::{hart, inst, run};
+use super::support::{hart, inst, integers, run};
 use rvv_isa::{Inst, Isa, encode};
 use rvvsim::Hart;
 
@@ -132,5 +132,116 @@ fn either_half_of_aes_brings_the_key_schedule() {
         for (isa, is_there) in [("rv64i_zknd", true), ("rv64i_zkne", true), ("rv64i_zknh", false)] {
             assert_eq!(Isa::parse(isa).is_ok_and(|isa| isa.decode(word).is_some()), is_there, "{name} {isa}");
         }
+    }
+}
+
+// Zknh ------------------------------------------------------------------------------------------------------
+
+/// Fractional parts of the cube roots of the first eighty primes (FIPS 180-4, section 4.2.3); SHA-256 uses
+/// the high halves of the first 64.
+#[rustfmt::skip]
+const K: [u64; 80] = [
+    0x428a_2f98_d728_ae22, 0x7137_4491_23ef_65cd, 0xb5c0_fbcf_ec4d_3b2f, 0xe9b5_dba5_8189_dbbc,
+    0x3956_c25b_f348_b538, 0x59f1_11f1_b605_d019, 0x923f_82a4_af19_4f9b, 0xab1c_5ed5_da6d_8118,
+    0xd807_aa98_a303_0242, 0x1283_5b01_4570_6fbe, 0x2431_85be_4ee4_b28c, 0x550c_7dc3_d5ff_b4e2,
+    0x72be_5d74_f27b_896f, 0x80de_b1fe_3b16_96b1, 0x9bdc_06a7_25c7_1235, 0xc19b_f174_cf69_2694,
+    0xe49b_69c1_9ef1_4ad2, 0xefbe_4786_384f_25e3, 0x0fc1_9dc6_8b8c_d5b5, 0x240c_a1cc_77ac_9c65,
+    0x2de9_2c6f_592b_0275, 0x4a74_84aa_6ea6_e483, 0x5cb0_a9dc_bd41_fbd4, 0x76f9_88da_8311_53b5,
+    0x983e_5152_ee66_dfab, 0xa831_c66d_2db4_3210, 0xb003_27c8_98fb_213f, 0xbf59_7fc7_beef_0ee4,
+    0xc6e0_0bf3_3da8_8fc2, 0xd5a7_9147_930a_a725, 0x06ca_6351_e003_826f, 0x1429_2967_0a0e_6e70,
+    0x27b7_0a85_46d2_2ffc, 0x2e1b_2138_5c26_c926, 0x4d2c_6dfc_5ac4_2aed, 0x5338_0d13_9d95_b3df,
+    0x650a_7354_8baf_63de, 0x766a_0abb_3c77_b2a8, 0x81c2_c92e_47ed_aee6, 0x9272_2c85_1482_353b,
+    0xa2bf_e8a1_4cf1_0364, 0xa81a_664b_bc42_3001, 0xc24b_8b70_d0f8_9791, 0xc76c_51a3_0654_be30,
+    0xd192_e819_d6ef_5218, 0xd699_0624_5565_a910, 0xf40e_3585_5771_202a, 0x106a_a070_32bb_d1b8,
+    0x19a4_c116_b8d2_d0c8, 0x1e37_6c08_5141_ab53, 0x2748_774c_df8e_eb99, 0x34b0_bcb5_e19b_48a8,
+    0x391c_0cb3_c5c9_5a63, 0x4ed8_aa4a_e341_8acb, 0x5b9c_ca4f_7763_e373, 0x682e_6ff3_d6b2_b8a3,
+    0x748f_82ee_5def_b2fc, 0x78a5_636f_4317_2f60, 0x84c8_7814_a1f0_ab72, 0x8cc7_0208_1a64_39ec,
+    0x90be_fffa_2363_1e28, 0xa450_6ceb_de82_bde9, 0xbef9_a3f7_b2c6_7915, 0xc671_78f2_e372_532b,
+    0xca27_3ece_ea26_619c, 0xd186_b8c7_21c0_c207, 0xeada_7dd6_cde0_eb1e, 0xf57d_4f7f_ee6e_d178,
+    0x06f0_67aa_7217_6fba, 0x0a63_7dc5_a2c8_98a6, 0x113f_9804_bef9_0dae, 0x1b71_0b35_131c_471b,
+    0x28db_77f5_2304_7d84, 0x32ca_ab7b_40c7_2493, 0x3c9e_be0a_15c9_bebc, 0x431d_67c4_9c10_0d4c,
+    0x4cc5_d4be_cb3e_42b6, 0x597f_299c_fc65_7e2a, 0x5fcb_6fab_3ad6_faec, 0x6c44_198c_4a47_5817,
+];
+
+/// Fractional parts of the square roots of the first eight primes (section 5.3); SHA-256 uses the high halves.
+#[rustfmt::skip]
+const H: [u64; 8] = [
+    0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
+    0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b, 0x5be0_cd19_137e_2179,
+];
+
+/// The hash of a message that fits one block of sixteen words of `bits` bits, as numbers.
+fn sha2(cpu: &mut Cpu, message: &[u8], bits: usize) -> Vec<u64> {
+    let short = bits == 32;
+    let mask = if short { 0xffff_ffff } else { u64::MAX };
+    let constant = |k: u64| if short { k >> 32 } else { k };
+    let mut function = |name: &str, x: u64| cpu.one(&format!("sha{}{name}", 8 * bits), x);
+    let mut block = message.to_vec();
+    block.push(0x80);
+    block.resize(2 * bits - 8, 0);
+    block.extend((8 * message.len() as u64).to_be_bytes());
+    let number = |bytes: &[u8]| bytes.iter().fold(0, |n, &byte| n << 8 | u64::from(byte));
+    let mut w: Vec<u64> = block.chunks(bits / 8).map(number).collect();
+    let rounds = if short { 64 } else { 80 };
+    for t in 16..rounds {
+        let (old, new) = (function("sig0", w[t - 15]), function("sig1", w[t - 2]));
+        w.push(new.wrapping_add(w[t - 7]).wrapping_add(old).wrapping_add(w[t - 16]) & mask);
+    }
+    let start = H.map(constant);
+    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = start;
+    for t in 0..rounds {
+        let choice = e & f ^ !e & g;
+        let majority = a & b ^ a & c ^ b & c;
+        let t1 =
+            [function("sum1", e), choice, constant(K[t]), w[t]].iter().fold(h, |s, x| s.wrapping_add(*x));
+        let t2 = function("sum0", a).wrapping_add(majority);
+        (h, g, f, e) = (g, f, e, d.wrapping_add(t1) & mask);
+        (d, c, b, a) = (c, b, a, t1.wrapping_add(t2) & mask);
+    }
+    let end = [a, b, c, d, e, f, g, h];
+    (0..8).map(|i| start[i].wrapping_add(end[i]) & mask).collect()
+}
+
+#[test]
+fn sha_256_and_sha_512_of_abc_are_those_of_fips_180() {
+    let mut cpu = Cpu::new();
+    let want = [
+        0xba78_16bf,
+        0x8f01_cfea,
+        0x4141_40de,
+        0x5dae_2223,
+        0xb003_61a3,
+        0x9617_7a9c,
+        0xb410_ff61,
+        0xf200_15ad,
+    ];
+    assert_eq!(sha2(&mut cpu, b"abc", 32), want);
+    let want = [
+        0xddaf_35a1_9361_7aba,
+        0xcc41_7349_ae20_4131,
+        0x12e6_fa4e_89a9_7ea2,
+        0x0a9e_eee6_4b55_d39a,
+        0x2192_992a_274f_c1a8,
+        0x36ba_3c23_a3fe_ebbd,
+        0x454d_4423_643c_e80e,
+        0x2a9a_c94f_a54c_a49f,
+    ];
+    assert_eq!(sha2(&mut cpu, b"abc", 64), want);
+}
+
+/// "the low 32 bits of the source register are operated on, and the result is sign-extended to XLEN bits"
+fn takes_and_gives_words(name: &str) {
+    let mut cpu = Cpu::new();
+    for a in integers() {
+        let answer = cpu.one(name, a);
+        assert_eq!(answer, answer as i32 as u64, "{name} {a:#x}");
+        assert_eq!(answer, cpu.one(name, a & 0xffff_ffff), "{name} {a:#x}");
+    }
+}
+
+#[test]
+fn sha_256_takes_and_gives_words() {
+    for name in ["sha256sum0", "sha256sum1", "sha256sig0", "sha256sig1"] {
+        takes_and_gives_words(name);
     }
 }
