@@ -56,6 +56,7 @@ replay! {
     aes_decryption_answers_as_spike_does: "zknd",
     aes_encryption_answers_as_spike_does: "zkne",
     sha_2_answers_as_spike_does: "zknh",
+    sm4_answers_as_spike_does: "zksed",
     conditional_zeroing_answers_as_spike_does: "zicond",
     cache_block_management_answers_as_spike_does: "zicbom",
     prefetches_answer_as_spike_does: "zicbop",

@@ -5,12 +5,15 @@
 
 use super::Handler;
 use super::bitmanip::{binary_op, immediate_op, unary_op, unsigned_word, word};
+use crate::Hart;
 use crate::crypto::aes::{
     State, inverse_mix_column, inverse_shift_rows, inverse_sub_word, mix_column, rcon, shift_rows, sub_word,
 };
 use crate::crypto::sha2::Sigma;
+use crate::crypto::sm4::{key_linear, linear, sub_word as sub_word_of_sm4};
+use crate::trap::Exec;
 use rvv_isa::chapter::Crypto;
-use rvv_isa::rows;
+use rvv_isa::{Inst, rows};
 
 /// The rows of the chapter.
 pub(super) fn handler(op: Crypto) -> Handler {
@@ -43,6 +46,9 @@ pub(super) fn handler(op: Crypto) -> Handler {
         sha512sum1 => |h, i| unary_op(h, i, Sigma::sum1);
         sha512sig0 => |h, i| unary_op(h, i, Sigma::sig0);
         sha512sig1 => |h, i| unary_op(h, i, Sigma::sig1);
+        // Zksed
+        sm4ed => |h, i| sm4(h, i, linear);
+        sm4ks => |h, i| sm4(h, i, key_linear);
     }
 }
 
@@ -99,4 +105,14 @@ fn aes64ks2(before: u64, older: u64) -> u64 {
 /// norm:aes64es_op: as [`aes64ds`].
 fn aes64es(low: u64, high: u64) -> u64 {
     columns(sub_word, low_half(shift_rows(state(low, high))))
+}
+
+/// norm:sm4ed_op, norm:sm4ks_op: the part that one byte of `rs2` has in a step, added to `rs1`. Registers
+/// hold words as memory has them, and the standard's words are big-endian.
+fn sm4(h: &mut Hart, i: &Inst, linear: impl Fn(u32) -> u32) -> Exec {
+    let in_place = 0xff << (8 * i.imm);
+    binary_op(h, i, |a, b| {
+        let byte = sub_word_of_sm4(b as u32) & in_place;
+        word(a as u32 ^ linear(byte.swap_bytes()).swap_bytes())
+    })
 }

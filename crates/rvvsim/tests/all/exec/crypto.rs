@@ -245,3 +245,61 @@ fn sha_256_takes_and_gives_words() {
         takes_and_gives_words(name);
     }
 }
+
+// Zksed -----------------------------------------------------------------------------------------------------
+
+/// A step of SM4 with all four bytes of a word: words are as memory has them.
+fn sm4_step(cpu: &mut Cpu, name: &str, x: [u32; 4], key: u32) -> [u32; 4] {
+    let input = u64::from(x[1] ^ x[2] ^ x[3] ^ key);
+    let new = (0..4).fold(u64::from(x[0]), |sum, byte| cpu.three(name, sum, input, byte));
+    [x[1], x[2], x[3], new as u32]
+}
+
+fn words(text: &str) -> [u32; 4] {
+    let bytes = hex(text);
+    std::array::from_fn(|i| u32::from_le_bytes(bytes[4 * i..][..4].try_into().unwrap()))
+}
+
+/// The example of GB/T 32907, appendix A.1, and back.
+#[test]
+fn sm4_gives_the_answer_of_gbt_32907() {
+    let mut cpu = Cpu::new();
+    let key = words("0123456789abcdeffedcba9876543210");
+    let system = words("a3b1bac656aa3350677d9197b27022dc");
+    let mut k: [u32; 4] = std::array::from_fn(|i| key[i] ^ system[i]);
+    let mut keys = Vec::new();
+    for i in 0..32u32 {
+        let constant = std::array::from_fn(|j| ((4 * i + j as u32) * 7) as u8);
+        k = sm4_step(&mut cpu, "sm4ks", k, u32::from_le_bytes(constant));
+        keys.push(k[3]);
+    }
+    let mut crypt = |text: [u32; 4], keys: &[u32]| {
+        let mut x = text;
+        for &key in keys {
+            x = sm4_step(&mut cpu, "sm4ed", x, key);
+        }
+        x.reverse();
+        x
+    };
+    let plain = words("0123456789abcdeffedcba9876543210");
+    let cipher = crypt(plain, &keys);
+    assert_eq!(cipher, words("681edf34d206965e86b3e94f536e4246"));
+    keys.reverse();
+    assert_eq!(crypt(cipher, &keys), plain);
+}
+
+/// "On RV64, the 32-bit result is sign-extended to XLEN bits."
+#[test]
+fn sm4_takes_and_gives_words() {
+    let mut cpu = Cpu::new();
+    for name in ["sm4ed", "sm4ks"] {
+        for (a, b) in integers().into_iter().zip(integers().into_iter().rev()) {
+            for byte in 0..4 {
+                let answer = cpu.three(name, a, b, byte);
+                assert_eq!(answer, answer as i32 as u64, "{name} {a:#x} {b:#x}");
+                let low = cpu.three(name, a & 0xffff_ffff, b & 0xff << (8 * byte), byte);
+                assert_eq!(answer, low, "{name} {a:#x} {b:#x}");
+            }
+        }
+    }
+}
