@@ -57,6 +57,7 @@ replay! {
     aes_encryption_answers_as_spike_does: "zkne",
     sha_2_answers_as_spike_does: "zknh",
     sm4_answers_as_spike_does: "zksed",
+    sm3_answers_as_spike_does: "zksh",
     conditional_zeroing_answers_as_spike_does: "zicond",
     cache_block_management_answers_as_spike_does: "zicbom",
     prefetches_answer_as_spike_does: "zicbop",

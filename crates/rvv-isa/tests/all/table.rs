@@ -61,11 +61,11 @@ fn names_lead_back() {
 }
 
 /// Official extensions whose instructions we do not execute.
-const LEFT_OUT: [&str; 4] = ["rv_zcmp", "rv_zcmt", "rv_zicfiss", "rv_zksh"];
+const LEFT_OUT: [&str; 3] = ["rv_zcmp", "rv_zcmt", "rv_zicfiss"];
 
 /// Of the rows as [`normal`] writes them, sorted. Changes only if the official list does.
-const FINGERPRINT: u64 = 0xf127_2c36_1eda_dc38;
-const COUNT: usize = 789;
+const FINGERPRINT: u64 = 0x861e_2e7f_e249_b53e;
+const COUNT: usize = 791;
 
 fn normal(name: &str, operands: &str, mask: u32, match_: u32) -> String {
     format!("{name} [{operands}] {mask:08x} {match_:08x}")

@@ -10,6 +10,7 @@ use crate::crypto::aes::{
     State, inverse_mix_column, inverse_shift_rows, inverse_sub_word, mix_column, rcon, shift_rows, sub_word,
 };
 use crate::crypto::sha2::Sigma;
+use crate::crypto::sm3::{p0, p1};
 use crate::crypto::sm4::{key_linear, linear, sub_word as sub_word_of_sm4};
 use crate::trap::Exec;
 use rvv_isa::chapter::Crypto;
@@ -49,6 +50,9 @@ pub(super) fn handler(op: Crypto) -> Handler {
         // Zksed
         sm4ed => |h, i| sm4(h, i, linear);
         sm4ks => |h, i| sm4(h, i, key_linear);
+        // Zksh
+        sm3p0 => |h, i| unary_op(h, i, |a| word(p0(a as u32)));
+        sm3p1 => |h, i| unary_op(h, i, |a| word(p1(a as u32)));
     }
 }
 
