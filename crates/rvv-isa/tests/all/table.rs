@@ -105,9 +105,13 @@ struct Official {
 
 /// The official list, where the shared data folder is at hand.
 fn official() -> Option<Vec<Official>> {
+    official_list("opcodes.tsv")
+}
+
+fn official_list(name: &str) -> Option<Vec<Official>> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = env::var_os("RVV_SHARED").map_or(beside, PathBuf::from);
-    let text = fs::read_to_string(shared.join("isa/opcodes.tsv")).ok()?;
+    let text = fs::read_to_string(shared.join("isa").join(name)).ok()?;
     // A row imported from another extension gives no bits of its own.
     let hex =
         |text: &str| text.strip_prefix("0x").map_or(0, |digits| u32::from_str_radix(digits, 16).unwrap());
@@ -145,6 +149,25 @@ fn the_table_is_the_official_list() {
         for row in official.iter().filter(|row| row.extension == extension) {
             assert_eq!(Op::from_name(&row.name), None, "{} is left out", row.name);
         }
+    }
+}
+
+/// Experimental instructions have the bits of the list of drafts. (It writes `vs1` for the scalar of `.vx`.)
+#[test]
+fn experimental_instructions_are_those_of_the_drafts() {
+    let Some(drafts) = official_list("draft-opcodes.tsv") else {
+        eprintln!("no list of drafts: set RVV_SHARED");
+        return;
+    };
+    for ext in Ext::all().filter(|ext| ext.is_experimental()) {
+        let theirs: BTreeSet<String> = drafts
+            .iter()
+            .filter(|row| row.extension == format!("rv_{}", ext.name()))
+            .map(|row| normal(&row.name, "", row.mask, row.match_))
+            .collect();
+        let rows = Op::all().map(Op::info).filter(|info| info.extension == ext.name());
+        let ours: BTreeSet<String> = rows.map(|info| normal(info.name, "", info.mask, info.match_)).collect();
+        assert_eq!(ours, theirs);
     }
 }
 

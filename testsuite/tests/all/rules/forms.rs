@@ -142,6 +142,7 @@ fn form(op: Op) -> Form {
     let carry = matches!(suffix, "vvm" | "vxm" | "vim" | "vfm");
     let fused = ["acc", "sac", "madd", "msub", "nmadd", "nmsub"].iter().any(|s| base.ends_with(s))
         || base.starts_with("vwmacc")
+        || base.starts_with("vwabda")
         || base.starts_with("vfwmacc");
     let float = (base.starts_with("vf") && base != "vfirst") || base.starts_with("vmf");
     Form {
@@ -190,6 +191,9 @@ impl Form {
             }
             if name.contains("bf16") {
                 return sew == 16;
+            }
+            if name.starts_with("vwabda") {
+                return sew <= 16;
             }
             if name.starts_with("vsha2") {
                 return sew == 32 || sew == 64;

@@ -333,3 +333,34 @@ fn vxsat_is_not_set_by_elements_that_are_not_active() {
         assert!(lab.hart.vector().vxsat, "{name}: element 7 is active now");
     }
 }
+
+/// Zvabd 0.9: differences have no sign and are taken before they are widened; wide ones are of 8 and 16 bits only.
+#[test]
+fn absolute_differences_are_unsigned_and_widen_from_8_and_16_bits() {
+    let mut lab = Lab::isa(128, "rv64gcv_zvabd");
+    lab.set(8, Lmul::M1).vl(2).puts(VS2, 8, &[0x80, 0x7f]).puts(VS1, 8, &[0x7f, 0x80]).x(SCALAR, 0);
+    lab.ok(ins("vabd.vv").vd(VD).vs2(VS2).vs1(VS1));
+    assert_eq!(lab.gets(VD, 8, 2), [255, 255]);
+    lab.ok(ins("vabdu.vv").vd(VD).vs2(VS2).vs1(VS1));
+    assert_eq!(lab.gets(VD, 8, 2), [1, 1]);
+    // vabs.v
+    lab.ok(ins("vabd.vx").vd(VD).vs2(VS2).rs1(SCALAR));
+    assert_eq!(lab.gets(VD, 8, 2), [0x80, 0x7f]);
+    lab.puts(VD, 16, &[0xff01, 1]);
+    lab.ok(ins("vwabda.vv").vd(VD).vs2(VS2).vs1(VS1));
+    assert_eq!(lab.gets(VD, 16, 2), [0, 256]);
+    lab.ok(ins("vwabdau.vx").vd(VD).vs2(VS2).rs1(SCALAR));
+    assert_eq!(lab.gets(VD, 16, 2), [0x80, 256 + 0x7f]);
+    for sew in [8, 16, 32, 64] {
+        lab.set(sew, Lmul::M1).vl(2);
+        lab.ok(ins("vabd.vv").vd(VD).vs2(VS2).vs1(VS1));
+        for name in ["vwabda.vv", "vwabdau.vv"] {
+            let done = lab.run(ins(name).vd(VD).vs2(VS2).vs1(VS1)).is_ok();
+            assert_eq!(done, sew <= 16, "{name} {sew}");
+        }
+    }
+    // Off unless named.
+    let mut lab = Lab::with(128, |config| config.isa = rvv_isa::Isa::default());
+    lab.set(8, Lmul::M1).vl(2);
+    lab.illegal(ins("vabd.vv").vd(VD).vs2(VS2).vs1(VS1));
+}

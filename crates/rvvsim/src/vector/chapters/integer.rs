@@ -37,6 +37,10 @@ ops! { all:
     Vmaxu(a: U, b: U) -> U = a.max(b);
     /// norm:vminu_vmin_vmaxu_vmax_op
     Vmax(a: U, b: U) -> U = (a as S).max(b as S) as U;
+    /// Zvabd: max(vs2, vs1) - min(vs2, vs1), both signed; the difference fits SEW bits as an unsigned number.
+    Vabd(a: U, b: U) -> U = (a as S).abs_diff(b as S);
+    /// Zvabd
+    Vabdu(a: U, b: U) -> U = a.abs_diff(b);
     /// norm:vmul_vmulh_vmulhu_vmulhsu_op: the low half.
     Vmul(a: U, b: U) -> U = a.wrapping_mul(b);
     /// norm:vmul_vmulh_vmulhu_vmulhsu_op: the high half, both signed.
@@ -130,6 +134,10 @@ ops! { narrow:
     Vwmaccsu(a: U, b: U, d: W) -> W = ((b as S as Z * a as Z) as W).wrapping_add(d);
     /// norm:vwmaccu_vwmacc_vwmaccsu_vwmaccus_op: the scalar is unsigned, vs2 signed.
     Vwmaccus(a: U, b: U, d: W) -> W = ((b as Z * a as S as Z) as W).wrapping_add(d);
+    /// Zvabd: the absolute difference, zero-extended, is added.
+    Vwabda(a: U, b: U, d: W) -> W = ((a as S).abs_diff(b as S) as W).wrapping_add(d);
+    /// Zvabd
+    Vwabdau(a: U, b: U, d: W) -> W = (a.abs_diff(b) as W).wrapping_add(d);
     /// norm:vnsrl_vnsra_op: the low lg2(2*SEW) bits of `b`.
     Vnsrl(a: W, b: U) -> U = a.wrapping_shr(b as u32) as U;
     /// norm:vnsrl_vnsra_op
@@ -210,6 +218,8 @@ pub(in crate::vector) fn row(op: VectorInteger, sew: Sew) -> Row {
         vmin.vv, vmin.vx => map!(Vmin);
         vmaxu.vv, vmaxu.vx => map!(Vmaxu);
         vmax.vv, vmax.vx => map!(Vmax);
+        vabd.vv, vabd.vx => map!(Vabd);
+        vabdu.vv, vabdu.vx => map!(Vabdu);
         vmul.vv, vmul.vx => map!(Vmul);
         vmulh.vv, vmulh.vx => map!(Vmulh);
         vmulhu.vv, vmulhu.vx => map!(Vmulhu);
@@ -259,6 +269,8 @@ pub(in crate::vector) fn row(op: VectorInteger, sew: Sew) -> Row {
         vwmacc.vv, vwmacc.vx => widen_accumulate!(Vwmacc);
         vwmaccsu.vv, vwmaccsu.vx => widen_accumulate!(Vwmaccsu);
         vwmaccus.vx => widen_accumulate!(Vwmaccus);
+        vwabda.vv, vwabda.vx => widen_accumulate!(Vwabda);
+        vwabdau.vv, vwabdau.vx => widen_accumulate!(Vwabdau);
         vnsrl.wv, vnsrl.wx, vnsrl.wi => narrow!(Vnsrl);
         vnsra.wv, vnsra.wx, vnsra.wi => narrow!(Vnsra);
 
