@@ -226,7 +226,9 @@ impl Lab {
     }
 
     pub fn f(&mut self, r: u8, value: u64) -> &mut Lab {
+        let dirty = self.hart.is_fs_dirty();
         self.hart.set_f(r, value);
+        self.hart.set_fs_dirty(dirty);
         self
     }
 
@@ -316,10 +318,12 @@ impl Lab {
         (v.vxrm, v.vxsat) = (state.vxrm, state.vxsat);
         self.hart.set_fflags(state.fflags);
         self.hart.set_frm(state.frm);
+        let dirty = self.hart.is_fs_dirty();
         for r in 0..32 {
             self.hart.set_x(r, state.x[usize::from(r)]);
             self.hart.set_f(r, state.f[usize::from(r)]);
         }
+        self.hart.set_fs_dirty(dirty);
     }
 
     /// Memory, by physical address.
