@@ -28,8 +28,8 @@ fn isa_streams(c: &mut Criterion) {
                 streams.push(made);
             }
         }
-        // Both policies side by side, both dumps, coverage, and the two held against each other; then block by
-        // block, and that dump against the first.
+        // Both policies side by side, both dumps, coverage, and a comparison of the two; then block
+        // by block, and that dump against the first.
         group.bench_function(format!("run, VLEN {vlen}"), |b| {
             b.iter(|| {
                 for made in &streams {

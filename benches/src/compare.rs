@@ -53,8 +53,8 @@ const COUNT: &str = "RVVSIM_BENCHES_COUNT";
 
 /// Where a guest is: `linux` or `htif`.
 #[must_use]
-pub fn guest(name: &str, dress: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("guests").join(format!("{name}.{dress}"))
+pub fn guest(name: &str, environment: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("guests").join(format!("{name}.{environment}"))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -175,8 +175,8 @@ impl Row {
     }
 }
 
-/// The root of the product, by Newton's method. (`ln` and `exp` would have this program load the mathematical library,
-/// and so `benches guest`, which stands for `rvvsim`, take longer to start than that does.)
+/// The root of the product, by Newton's method. (`ln` and `exp` would have this program load the mathematical
+/// library, and so `benches guest`, which represents `rvvsim`, take longer to start than that does.)
 fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
     let ratios: Vec<f64> = ratios.collect();
     let n = i32::try_from(ratios.len()).ok().filter(|n| *n > 0)?;
@@ -216,7 +216,8 @@ fn number(value: Option<f64>, unit: &str) -> String {
 #[must_use]
 pub fn compare(options: &Options) -> String {
     let mut rows = Vec::new();
-    let mut text = "| guest | VLEN | rvvsim, ms | QEMU, ms | | Spike, ms | |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+    let mut text = "| guest | VLEN | rvvsim, ms | QEMU, ms | | Spike, ms | |\n| --- | ---: | ---: | ---: | \
+                    ---: | ---: | ---: |\n"
         .to_owned();
     let groups = [("scalar", &SCALAR[..], 128), ("vector", &VECTOR[..], 128), ("vector", &VECTOR[..], 1024)];
     for (group, guests, vlen) in groups {
@@ -253,7 +254,8 @@ pub fn compare(options: &Options) -> String {
     );
     let _ = writeln!(
         text,
-        "Programs of 2 000 instructions, in process: {:.0} a second on one core with a new machine for each, {:.0} with \
+        "Programs of 2 000 instructions, in process: {:.0} a second on one core with a new machine for \
+         each, {:.0} with \
          one that is reset.\n",
         small_programs(false),
         small_programs(true)
@@ -286,7 +288,7 @@ fn small_program() -> Program {
     )
 }
 
-/// Small programs a second, each with a machine of its own, or all with one that is reset.
+/// Small programs a second, each with a new machine, or all with one that is reset.
 fn small_programs(reset: bool) -> f64 {
     let program = small_program();
     let image = || Image::parse(&program.elf).expect("our own ELF");
@@ -334,10 +336,12 @@ fn by_vlen(options: &Options) -> String {
     text
 }
 
-/// Host instructions for each guest instruction, as callgrind counts them: the same on a busy machine as on an idle one.
-/// (It knows AVX2, but not AVX-512.)
+/// Host instructions for each guest instruction, as callgrind counts them: the same on a busy machine as on
+/// an idle one. (It knows AVX2, but not AVX-512.)
 fn counts() -> String {
-    let mut text = "\n| guest | VLEN | guest instructions | host instructions for each |\n| --- | ---: | ---: | ---: |\n".to_owned();
+    let mut text = "\n| guest | VLEN | guest instructions | host instructions for each |\n| --- | ---: | \
+                    ---: | ---: |\n"
+        .to_owned();
     let rows = VECTOR.iter().flat_map(|guest| [(guest, 128), (guest, 1024)]);
     for ((name, title), vlen) in SCALAR.iter().map(|guest| (guest, 128)).chain(rows) {
         let Some((guest, host)) = count(&guest(name, "linux"), vlen) else {
@@ -350,7 +354,7 @@ fn counts() -> String {
     text
 }
 
-/// The instructions that a guest retires, and those of the host under callgrind.
+/// The instructions that a guest retires, and the host's instructions under callgrind.
 fn count(file: &Path, vlen: u32) -> Option<(u64, u64)> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -373,7 +377,8 @@ fn chart(rows: &[Row]) -> String {
     let x = |ratio: f64| LEFT + (log2(ratio.clamp(0.25, 64.0)) + 2.0) / 8.0 * WIDTH;
     let height = LINE * (rows.len() as f64 + 2.0);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{height}\" font-family=\"sans-serif\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{height}\" \
+         font-family=\"sans-serif\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
         LEFT + WIDTH + 40.0
     );
@@ -385,7 +390,8 @@ fn chart(rows: &[Row]) -> String {
         );
         let _ = writeln!(
             svg,
-            "<line x1=\"{at}\" x2=\"{at}\" y1=\"24\" y2=\"{}\" stroke=\"{colour}\"/><text x=\"{at}\" y=\"18\" \
+            "<line x1=\"{at}\" x2=\"{at}\" y1=\"24\" y2=\"{}\" stroke=\"{colour}\"/><text x=\"{at}\" \
+             y=\"18\" \
              text-anchor=\"middle\">{label}</text>",
             height - LINE
         );
@@ -414,7 +420,8 @@ fn chart(rows: &[Row]) -> String {
     }
     let _ = writeln!(
         svg,
-        "<text x=\"{LEFT}\" y=\"{}\"><tspan fill=\"#1f77b4\">■ as fast as QEMU</tspan> <tspan fill=\"#ff7f0e\">■ as fast as \
+        "<text x=\"{LEFT}\" y=\"{}\"><tspan fill=\"#1f77b4\">■ as fast as QEMU</tspan> <tspan \
+         fill=\"#ff7f0e\">■ as fast as \
          Spike</tspan> (VLEN in parentheses)</text>\n</svg>",
         height - 8.0
     );

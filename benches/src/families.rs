@@ -34,7 +34,7 @@ pub struct Family {
     pub name: String,
     /// The instructions, taken in turn.
     pub body: Vec<Inst>,
-    /// The width of the elements it is told per.
+    /// The width of the elements that the figure is per.
     pub sew: Sew,
     /// The elements are floating-point numbers.
     float: bool,
@@ -323,8 +323,8 @@ pub(crate) fn cpu_time() -> Duration {
 
 /// How long one measurement takes, at least.
 const SPAN: Duration = Duration::from_millis(4);
-/// Rounds of measurements. Each takes all families in turn: a while in which the machine had other things to do then
-/// spoils a round of many, and not the numbers of a few.
+/// Rounds of measurements. Each takes all families in turn: a while in which the machine had other things to
+/// do then spoils a round of many, and not the numbers of a few.
 const ROUNDS: usize = 12;
 
 /// A machine with a program of ours in it.

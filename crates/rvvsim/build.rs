@@ -11,8 +11,8 @@ fn main() {
     }
     // Linked to one address, its tables need not be adjusted at each start, page by page.
     println!("cargo::rustc-link-arg-bins=-no-pie");
-    // A library less to load. libgcc_s also asks the processor what it can do when it is loaded, whether anybody wants
-    // to know or not, and in a virtual machine each such question goes to the hypervisor.
+    // A library less to load. libgcc_s also asks the processor what it can do when it is loaded, whether
+    // anybody wants to know or not, and in a virtual machine each such question goes to the hypervisor.
     if let (Some(archive), Some(folder)) = (static_unwinder(), std::env::var_os("OUT_DIR")) {
         let script = Path::new(&folder).join("libgcc_s.so");
         if std::fs::write(script, format!("INPUT({})\n", archive.display())).is_ok() {

@@ -1,6 +1,6 @@
 // The run-time of the guest kernels: start code, output, exit, sizes, data. No libc.
 //
-// Two dresses: a Linux process (system calls write, exit and, for the guard page, mmap), or with -DHTIF a
+// Two environments: a Linux process (system calls write, exit and, for the guard page, mmap), or with -DHTIF a
 // bare-metal machine-mode program for Spike and `rvvsim --bare` (link with htif.ld).
 #ifndef RT_H
 #define RT_H

@@ -94,7 +94,7 @@ pub fn read(path: &Path, groups: &[Group]) -> Result<Vec<u64>, GoldenError> {
     from_planes(groups, count, &planes).ok_or_else(damaged)
 }
 
-/// The indices of the words, those of the same place in their rows together, group by group.
+/// The indices of the words, ordered by group, then by place in the row.
 fn columns(groups: &[Group]) -> Vec<Vec<usize>> {
     let mut columns = Vec::new();
     let mut start = 0;

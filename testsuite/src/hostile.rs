@@ -29,8 +29,8 @@ pub enum Reached {
     Ran,
 }
 
-/// Loads a file and runs it for a while, bare and as a Linux process. Nothing that it holds may make this panic,
-/// hang, or take much more than [`MEM`].
+/// Loads a file and runs it for a while, bare and as a Linux process. Nothing that it holds may make this
+/// panic, hang, or take much more than [`MEM`].
 pub fn load(bytes: &[u8]) -> Reached {
     let Ok(image) = Image::parse(bytes) else { return Reached::Refused };
     let config = Config { mem: MEM, max_insns: Some(INSTRUCTIONS), ..Config::default() };

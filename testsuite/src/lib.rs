@@ -6,7 +6,8 @@
 //! * [`emulator`] and [`peer`] run ELFs, here and elsewhere;
 //! * [`elfs`] is the runner, [`lockstep`] compares instruction by instruction;
 //! * [`rules`] says which tests are for which normative rule of the manual's vector chapters;
-//! * [`fuzz`] hands hostile bytes to everything that reads files or runs guests; [`hostile`] has more of them;
+//! * [`fuzz`] hands hostile bytes to everything that reads files or runs guests; [`hostile`] has more of
+//!   them;
 //! * [`guests`] are realistic programs in C, compared between emulators.
 
 pub mod cases;

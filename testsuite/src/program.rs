@@ -2,8 +2,8 @@
 //!
 //! The program runs in M-mode. For each row it loads the operands, runs the instruction, and appends to the
 //! signature: the value of `rd`, the status, `mtval`, and what the [`Shape`] adds (memory, a CSR). The status
-//! is `fflags` in bits 4:0 and, if the instruction trapped, `mcause` plus one from bit 8 on. It ends by writing
-//! 1 to `tohost`.
+//! is `fflags` in bits 4:0 and, if the instruction trapped, `mcause` plus one from bit 8 on. It ends by
+//! writing 1 to `tohost`.
 
 use crate::cases::{Group, Row, Shape};
 use rvv_asm::asm::Asm;
@@ -52,7 +52,7 @@ pub struct Program {
     pub instructions: u64,
 }
 
-/// Bytes before the play memory, so that it lies across the end of a page.
+/// Bytes before the play memory, so that it crosses the end of a page.
 const MEM_TO_PAGE_END: u64 = 32;
 /// Bytes of play memory.
 pub(crate) const MEM_SIZE: usize = 64;
@@ -64,7 +64,8 @@ pub(crate) const BLOCKS_SIZE: usize = 128;
 /// Builds the program of some groups.
 #[must_use]
 pub fn build(groups: &[Group]) -> Program {
-    // The code's length does not depend on the addresses, but `li` of them does: find out once with far away ones.
+    // The code's length does not depend on the addresses, but `li` of them does: find out once with far away
+    // ones.
     let draft = code(groups, &Layout::at(RAM + (1 << 24), RAM + (1 << 25), RAM + (1 << 25)));
     let tables = Tables::new(groups);
     let data = (RAM + draft.len() as u64 + 0x2_0000).next_multiple_of(1 << 16);

@@ -1,7 +1,8 @@
 //! The manual's normative rules for vectors, and what tests each.
 //!
-//! `rules/ids.tsv` lists the ids (chapter, section, rule); the tables beside it say for each rule which tests fail if
-//! it is broken, or why it does not apply. [`coverage`] holds the two together and against the tests that exist.
+//! `rules/ids.tsv` lists the ids (chapter, section, rule); the tables beside it say for each rule which tests
+//! fail if it is broken, or why it does not apply. [`coverage`] holds the two together and against the tests
+//! that exist.
 
 use crate::vmatrix::subjects;
 use rvv_cli::out;

@@ -2,7 +2,8 @@
 //!
 //! * [`asm`] — an assembler with labels, over the encoder of `rvv_isa`;
 //! * [`elf_writer`] — static ELFs of segments and symbols;
-//! * [`values`] — operands worth trying: the corners of each format, and random values that find corners of their own.
+//! * [`values`] — operands worth trying: the corners of each format, and random values that find corners of
+//!   their own.
 //!
 //! ```
 //! use rvv_asm::{Asm, ElfWriter};

@@ -1,4 +1,4 @@
-//! Operands: the corners of each format, and random values that find corners of their own.
+//! Operands: the corners of each format, and random values that reach other corners.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

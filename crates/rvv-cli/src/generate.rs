@@ -12,8 +12,8 @@ const SHELLS: [(Shell, &str, &str, &str); 3] = [
 ];
 
 /// Does `--generate DIR`, if that is the command line: writes completions and man pages of the command below
-/// a folder such as `/usr/share` or `~/.local/share`. It is no option of the command, so that `--help` and the
-/// files themselves do not list it.
+/// a folder such as `/usr/share` or `~/.local/share`. It is no option of the command, so that `--help` and
+/// the files themselves do not list it.
 ///
 /// # Errors
 /// Inside, a sentence: a file cannot be written.

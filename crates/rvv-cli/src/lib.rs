@@ -25,7 +25,9 @@ macro_rules! out {
 #[macro_export]
 macro_rules! outln {
     () => { $crate::print(format_args!("\n")) };
-    ($format:literal $($args:tt)*) => { $crate::print(format_args!("{}\n", format_args!($format $($args)*))) };
+    ($format:literal $($args:tt)*) => {
+        $crate::print(format_args!("{}\n", format_args!($format $($args)*)))
+    };
 }
 
 /// As `eprint!`, if somebody listens.
@@ -38,7 +40,9 @@ macro_rules! err {
 #[macro_export]
 macro_rules! errln {
     () => { $crate::complain(format_args!("\n")) };
-    ($format:literal $($args:tt)*) => { $crate::complain(format_args!("{}\n", format_args!($format $($args)*))) };
+    ($format:literal $($args:tt)*) => {
+        $crate::complain(format_args!("{}\n", format_args!($format $($args)*)))
+    };
 }
 
 /// Prints; see [`out!`].
@@ -69,12 +73,12 @@ pub fn parse<T: clap::Parser>() -> T {
     }
     match T::try_parse() {
         Ok(options) => options,
-        Err(told) => {
-            let printed = told.print().and_then(|()| stdout().flush());
-            if let (Err(error), false) = (&printed, told.use_stderr()) {
-                end(error);
+        Err(error) => {
+            let printed = error.print().and_then(|()| stdout().flush());
+            if let (Err(failed), false) = (&printed, error.use_stderr()) {
+                end(failed);
             }
-            std::process::exit(told.exit_code());
+            std::process::exit(error.exit_code());
         }
     }
 }

@@ -72,7 +72,7 @@ struct Member<'a> {
 impl Expansion {
     fn family(&mut self, row: &Row) -> Result<(), String> {
         if !row.families.is_empty() || !row.section.is_empty() {
-            return Err("a family has no families and no section of its own".into());
+            return Err("a family has neither families nor a section".into());
         }
         for plan in Plan::all(row)? {
             for &t in &plan.types {
@@ -98,7 +98,7 @@ impl Expansion {
 
         let name = fill(&plan.name, &env);
         if name.contains('{') {
-            return Err(format!("nothing stands for the braces of `{name}`"));
+            return Err(format!("nothing replaces the braces of `{name}`"));
         }
         let mut explicit = format!("__riscv_{name}");
         if !plan.form.is_empty() {
@@ -273,7 +273,7 @@ pub fn elem(ty: Type) -> Option<Elem> {
     }
 }
 
-/// Puts numbers where `{sew}`, `{eew}` and `{nf}` stand.
+/// Replaces `{sew}`, `{eew}` and `{nf}` by numbers.
 fn fill(template: &str, env: &Env) -> String {
     if !template.contains('{') {
         return template.to_string();

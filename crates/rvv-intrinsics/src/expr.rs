@@ -3,7 +3,7 @@
 use crate::{Elem, Type, VecType};
 use rvv_isa::{Lmul, Sew};
 
-/// What the type variables stand for, for one member of a family.
+/// The values of the type variables for one member of a family.
 #[derive(Clone, Copy)]
 pub struct Env {
     /// `T`: a vector, a tuple or a mask.

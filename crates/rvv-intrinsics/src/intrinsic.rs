@@ -5,7 +5,7 @@ use crate::{Elem, Sem, Type};
 use rvv_isa::{Ext, Op, Shape};
 use std::ops::RangeInclusive;
 
-/// Which of the official lists it stands in.
+/// The official list that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Extension {
     /// The ratified `v` set (Zvfh's `_Float16` included).
@@ -156,7 +156,7 @@ pub struct Info {
 pub struct Intrinsic {
     /// Its place in [`crate::all`].
     pub id: u32,
-    /// The list it stands in.
+    /// The list that has it.
     pub extension: Extension,
     /// The section of the list, as an index into [`crate::SECTIONS`].
     pub section: u8,
@@ -215,7 +215,7 @@ impl Intrinsic {
         self.param(Role::Mask).is_some()
     }
 
-    /// Stands in the `-policy` lists.
+    /// Is in the `-policy` lists.
     pub fn has_policy(&self) -> bool {
         self.policy != Policy::Default
     }

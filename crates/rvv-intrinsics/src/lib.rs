@@ -23,7 +23,10 @@ use std::sync::LazyLock;
 
 macro_rules! tables {
     ($($file:literal)*) => {
-        &[ $( (concat!($file, ".toml"), include_str!(concat!("../../../isa/intrinsics/", $file, ".toml"))), )* ]
+        &[ $( (
+            concat!($file, ".toml"),
+            include_str!(concat!("../../../isa/intrinsics/", $file, ".toml"))
+        ), )* ]
     };
 }
 

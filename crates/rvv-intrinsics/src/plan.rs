@@ -59,7 +59,7 @@ pub enum Instruction {
     Template(String),
 }
 
-/// A suffix of the name and what it stands for.
+/// A suffix of the name and its meaning.
 #[derive(Clone, Copy)]
 pub struct Variant {
     pub suffix: &'static str,

@@ -36,7 +36,7 @@ impl Category {
         Category::ALL.into_iter().find(|c| c.name() == name)
     }
 
-    /// The list in which this intrinsic stands under its explicit or its overloaded name.
+    /// The list that has this intrinsic under its explicit or its overloaded name.
     pub fn of(intrinsic: &Intrinsic, overloaded: bool) -> Category {
         match (intrinsic.has_policy(), overloaded) {
             (false, false) => Category::Explicit,

@@ -2,8 +2,8 @@
 //! the ISA manual. The types of the operands say the rest: `vwmulsu` is [`Sem::Mul`] of a signed and an
 //! unsigned element into a wider one, `vfwcvt_f_xu` is [`Sem::Fcvt`] from an unsigned integer.
 //!
-//! Each chapter has an enum, so that the evaluator can name all of its meanings in a `match` without a wildcard: one
-//! that has no semantics there does not compile.
+//! Each chapter has an enum, so that the evaluator can name all of its meanings in a `match` without a
+//! wildcard: one that has no semantics there does not compile.
 
 macro_rules! sems {
     ($(

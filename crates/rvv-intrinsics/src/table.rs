@@ -1,4 +1,5 @@
-//! The tables as they stand in the files: rows inside groups inside a file, the inner inheriting from the outer.
+//! The tables as the files have them: rows inside groups inside a file, the inner inheriting from the
+//! outer.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -87,8 +88,8 @@ impl Row {
         macro_rules! take {
             ($($key:ident)*) => { $( if self.$key.is_none() { self.$key = outer.$key.clone(); } )* };
         }
-        take!(types tuples source eew returns named variants rm vxrm vl overloaded sem instruction uimm requires
-              f16 undefined);
+        take!(types tuples source eew returns named variants rm vxrm vl overloaded sem instruction uimm
+            requires f16 undefined);
         Ok(())
     }
 }

@@ -114,7 +114,7 @@ impl Elem {
         matches!(self, Elem::U8 | Elem::U16 | Elem::U32 | Elem::U64)
     }
 
-    /// As it stands in the names of intrinsics: `i32`, `bf16`.
+    /// As it is in the names of intrinsics: `i32`, `bf16`.
     pub fn short(self) -> &'static str {
         match self {
             Elem::I8 => "i8",
@@ -155,7 +155,7 @@ impl Elem {
         }
     }
 
-    /// As it stands in the names of vector types: `int32`, `bfloat16`.
+    /// As it is in the names of vector types: `int32`, `bfloat16`.
     fn vector_stem(self) -> &'static str {
         match self {
             Elem::I8 => "int8",
@@ -212,7 +212,7 @@ impl VecType {
         vlen / self.ratio()
     }
 
-    /// As it stands in the names of intrinsics: `i32m1`, `f16mf4x2`.
+    /// As it is in the names of intrinsics: `i32m1`, `f16mf4x2`.
     pub fn short(self) -> String {
         let mut s = format!("{}{}", self.elem.short(), self.lmul);
         if self.nf > 1 {

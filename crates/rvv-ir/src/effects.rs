@@ -127,7 +127,7 @@ impl Stmt {
 }
 
 impl Program {
-    /// The block that a statement stands in, and its place there.
+    /// The block of a statement, and its place there.
     fn block_of(&mut self, node: &Node) -> Option<(&mut Vec<Stmt>, usize)> {
         let (&first, rest) = node.path.split_first()?;
         let function = match self.functions.get_mut(node.function) {

@@ -11,10 +11,10 @@
 //!   0: 0b??????01 0b00000011
 //! ```
 //!
-//! The head names the version of the format, the VLEN and the choice of vl. Each output buffer of the program follows
-//! with its type, and rows of elements behind the index of the first. An element is its value in hexadecimal, `?` for
-//! a digit that may be anything; if a digit is defined in part, all bits of the element behind `0b`, `?` for each that
-//! may be anything. `#` starts a comment.
+//! The head names the version of the format, the VLEN and the choice of vl. Each output buffer of the program
+//! follows with its type, and rows of elements behind the index of the first. An element is its value in
+//! hexadecimal, `?` for a digit that may be anything; if a digit is defined in part, all bits of the element
+//! behind `0b`, `?` for each that may be anything. `#` starts a comment.
 
 use crate::{Buffer, Contents, Expected, Program, VlChoice};
 use std::fmt::Write;

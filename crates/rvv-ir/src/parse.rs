@@ -239,7 +239,8 @@ impl Parser {
                 }
                 other => {
                     let message = format!(
-                        "expected `const`, `data`, `out`, `param`, `fn`, `inline`, `global` or `main`, found `{other}`"
+                        "expected `const`, `data`, `out`, `param`, `fn`, `inline`, `global` or `main`, \
+                         found `{other}`"
                     );
                     return Err(ParseError::new(place, message));
                 }
@@ -267,7 +268,8 @@ impl Parser {
         self.memory += len * u64::from(elem.bytes());
         if self.memory > MAX_MEMORY || self.program.buffers.len() >= MAX_NAMES {
             return self.fail_before(format!(
-                "the buffers up to `{name}` are too much; {MAX_MEMORY} bytes in {MAX_NAMES} buffers are allowed"
+                "the buffers up to `{name}` are too much; {MAX_MEMORY} bytes in {MAX_NAMES} buffers are \
+                 allowed"
             ));
         }
         self.sign("]")?;
@@ -414,7 +416,7 @@ impl Parser {
         self.sign("{")?;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return self.fail(format!("blocks stand more than {MAX_DEPTH} deep"));
+            return self.fail(format!("blocks are nested more than {MAX_DEPTH} deep"));
         }
         let mut body = Vec::new();
         while !self.takes("}") {
@@ -613,7 +615,7 @@ impl Parser {
                 self.at += 1;
                 self.depth += 1;
                 if self.depth > MAX_DEPTH {
-                    return self.fail(format!("parentheses stand more than {MAX_DEPTH} deep"));
+                    return self.fail(format!("parentheses are nested more than {MAX_DEPTH} deep"));
                 }
                 let expr = self.expr()?;
                 self.depth -= 1;

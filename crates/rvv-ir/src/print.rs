@@ -1,5 +1,5 @@
-//! The text of a program, as files hold it. [`crate::parse`] reads it back to a program of the same text and meaning; in it
-//! the parameters of `main` are the first of its variables.
+//! The text of a program, as files hold it. [`crate::parse`] reads it back to a program of the same text and
+//! meaning; in it the parameters of `main` are the first of its variables.
 
 use crate::data::{Distribution, Init};
 use crate::{Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Linkage, Program, Stmt, VERSION, Var};
@@ -244,7 +244,7 @@ impl Text<'_, '_> {
         }
     }
 
-    /// Every operation inside another stands in parentheses: nobody has to know a precedence.
+    /// Every operation inside another is in parentheses, so that precedence does not matter.
     fn expr(&mut self, expr: &Expr, inside: bool) -> fmt::Result {
         let (a, sign, b) = match expr {
             Expr::Const(value) => return self.f.write_str(&expr_literal(*value)),

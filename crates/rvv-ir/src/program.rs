@@ -126,7 +126,7 @@ impl Var {
 }
 
 /// An integer of 64 bits that wraps: a length, an offset, a stride. As an argument for a scalar of
-/// another type, a constant stands for that type's bits.
+/// another type, a constant gives that type's bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
     /// A literal.

@@ -1,6 +1,6 @@
 //! The manual's notation for bit ranges: `12|10:5` is bit 12, then bits 10 down to 5.
 
-/// A run of bits that stands together both in the instruction word and in the operand's value.
+/// A run of bits that are adjacent both in the instruction word and in the operand's value.
 #[derive(Clone, Copy)]
 pub struct Run {
     /// Lowest bit of the run in the instruction word.

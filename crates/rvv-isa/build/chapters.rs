@@ -4,8 +4,8 @@ use crate::emit::variant;
 use crate::tables::{Insn, Tables};
 use std::fmt::Write;
 
-/// The chapters, in the order of the table, and their instructions. What expands to another instruction has the
-/// place of that one.
+/// The chapters, in the order of the table, and their instructions. What expands to another instruction has
+/// the place of that one.
 fn chapters(insns: &[Insn]) -> Vec<(&str, Vec<&Insn>)> {
     let mut all: Vec<(&str, Vec<&Insn>)> = Vec::new();
     for insn in insns.iter().filter(|insn| insn.base == insn.name) {
@@ -21,7 +21,7 @@ fn is_vector(insn: &Insn) -> bool {
     insn.class.starts_with("Vector")
 }
 
-/// The name of a chapter among those of its kind.
+/// The name of a chapter among the chapters of its kind.
 fn short(chapter: &str) -> &str {
     chapter.strip_prefix("Vector").unwrap_or(chapter)
 }

@@ -1,8 +1,8 @@
 //! The decoder's search tables.
 //!
-//! A 32-bit word is looked up by opcode and funct3 (256 entries), which gives a page, then by funct6 in that page
-//! (64 entries), which gives a short list of candidates. Pages that come out equal are one. A 16-bit word is
-//! looked up by quadrant and funct3 (32 entries). In each list the most specific row comes first.
+//! A 32-bit word is looked up by opcode and funct3 (256 entries), which gives a page, then by funct6 in that
+//! page (64 entries), which gives a short list of candidates. Pages that come out equal are one. A 16-bit
+//! word is looked up by quadrant and funct3 (32 entries). In each list the most specific row comes first.
 
 use crate::emit::{rust_list, variant};
 use crate::tables::{Insn, Tables};

@@ -140,7 +140,8 @@ pub fn operands(tables: &Tables) -> String {
         };
         let _ = writeln!(
             out,
-            "    OperandInfo {{ name: \"{}\", official: \"{}\", fields: &[{}], file: {file}, show: Show::{} }},",
+            "    OperandInfo {{ name: \"{}\", official: \"{}\", fields: &[{}], file: {file}, show: Show::{} \
+             }},",
             operand.name,
             operand.official,
             rust_list(operand.fields.iter().map(|f| format!("Field::{}", variant(f)))),
@@ -230,7 +231,8 @@ pub fn formats(tables: &Tables) -> String {
     format!(
         "/// Fills in the fields of a format; an operand whose value is reserved is the error.\n\
          pub(crate) fn extract(format: u8, w: u32, inst: &mut Inst) -> Result<(), Operand> {{\n\
-         \x20   match format {{\n{extract}        _ => unreachable!(\"no such format\"),\n    }}\n    Ok(())\n}}\n\n\
+         \x20   match format {{\n{extract}        _ => unreachable!(\"no such \
+         format\"),\n    }}\n    Ok(())\n}}\n\n\
          /// The bits of a word that a format's fields take.\n\
          pub(crate) fn insert(format: u8, inst: &Inst) -> u32 {{\n    let mut w = 0u32;\n\
          \x20   match format {{\n{insert}        _ => unreachable!(\"no such format\"),\n    }}\n    w\n}}\n"

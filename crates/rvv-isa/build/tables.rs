@@ -178,7 +178,8 @@ pub struct Insn {
     pub source: Option<String>,
 }
 
-/// A distinct way to read the fields out of a word: the operands, and those of them that may break their rule.
+/// A distinct way to read the fields out of a word: the operands, and those of them that may break their
+/// rule.
 #[derive(PartialEq)]
 pub struct Format {
     pub operands: Vec<usize>,
@@ -201,7 +202,7 @@ pub struct Tables {
     pub insns: Vec<Insn>,
     pub formats: Vec<Format>,
     pub extensions: Vec<Extension>,
-    /// Names, and the names they stand for.
+    /// Names, and the names they abbreviate.
     pub extension_groups: Vec<(String, Vec<String>)>,
     pub accepted: Vec<String>,
     pub noted: Vec<Noted>,

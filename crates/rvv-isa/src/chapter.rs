@@ -1,5 +1,6 @@
-//! Instructions by chapter: one enum each, so that the code which gives instructions their meaning can name all of
-//! them in a `match` without a wildcard. An instruction of the table that has no row there does not compile.
+//! Instructions by chapter: one enum each, so that the code which gives instructions their meaning can name
+//! all of them in a `match` without a wildcard. An instruction of the table that has no row there does not
+//! compile.
 //!
 //! A chapter is the class of a group in `isa/encodings/`, or what its `chapter` says. Only base instructions
 //! ([`Op::base`]) have a place: what expands to another has that one's.

@@ -10,13 +10,13 @@ use crate::vtype::Vtype;
 /// How to print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DisasmOptions {
-    /// Prefer aliases, such as `ret`, and print a compressed instruction as what it expands to: what objdump does
-    /// unless told `-M no-aliases`.
+    /// Prefer aliases, such as `ret`, and print a compressed instruction as what it expands to: what objdump
+    /// does without `-M no-aliases`.
     pub pseudo: bool,
 }
 
 impl Inst {
-    /// The instruction as text, the mnemonic and operands with a tab between, as it stands at address `pc`.
+    /// The instruction as text, the mnemonic and operands with a tab between, at address `pc`.
     pub fn disasm(&self, pc: u64, options: DisasmOptions) -> String {
         let (inst, alias) = match options.pseudo {
             true => (pseudo::expand(self), pseudo::alias(&pseudo::expand(self))),
@@ -50,7 +50,7 @@ impl Inst {
 
     /// The operands in the order of a template, then rounding mode and mask.
     ///
-    /// A template names fields; what is none, it holds as it stands. A field with a question mark is left out
+    /// A template names fields; other text is copied. A field with a question mark is left out
     /// if zero.
     fn operands_text(&self, template: &str, pc: u64) -> String {
         let mut text = String::new();
@@ -106,7 +106,8 @@ impl Inst {
     }
 }
 
-/// `vle32ff.v` of three fields is `vlseg3e32ff.v`, `vlse32.v` is `vlsseg3e32.v`, `vluxei32.v` is `vluxseg3ei32.v`.
+/// `vle32ff.v` of three fields is `vlseg3e32ff.v`, `vlse32.v` is `vlsseg3e32.v`, `vluxei32.v` is
+/// `vluxseg3ei32.v`.
 fn segment_name(name: &str, fields: u8) -> String {
     let (stem, width) = name.split_at(name.find('e').unwrap_or(0));
     format!("{stem}seg{fields}{width}")

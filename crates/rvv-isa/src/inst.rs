@@ -34,8 +34,8 @@ pub struct Inst {
     pub aq: bool,
     /// Release.
     pub rl: bool,
-    /// The immediate, sign-extended and scaled; shift amount, csr number, `vtype` of `vsetvli`, fm, pred and succ of
-    /// a fence (4 bits each), number of a may-be-operation.
+    /// The immediate, sign-extended and scaled; shift amount, csr number, `vtype` of `vsetvli`, fm, pred and
+    /// succ of a fence (4 bits each), number of a may-be-operation.
     pub imm: i32,
     /// The word; its low half, if compressed.
     pub raw: u32,
@@ -65,7 +65,8 @@ pub enum EncodeError {
 }
 
 impl Inst {
-    /// The instruction with its operands zero and no mask, and the fields that are not operands as they decode.
+    /// The instruction with its operands zero and no mask, and the fields that are not operands as they
+    /// decode.
     pub fn new(op: Op) -> Inst {
         let OpInfo { fixed, match_, .. } = op.info();
         Inst {
@@ -115,8 +116,8 @@ fn candidates(word: u32) -> &'static [Op] {
 
 fn decode_among(word: u32, enabled: impl Fn(&OpInfo) -> bool) -> Option<Inst> {
     let word = if word & 3 == 3 { word } else { word & 0xffff };
-    // A row that does not take the word, for want of its extension or because an operand is reserved there, leaves it
-    // to the row it refines: `pause` is a fence to those who do not know it.
+    // A row that does not take the word, for want of its extension or because an operand is reserved there,
+    // leaves it to the row it refines: `pause` is a fence to those who do not know it.
     candidates(word).iter().find_map(|&op| {
         let info = op.info();
         if word & info.mask != info.match_ || !enabled(info) {
@@ -141,8 +142,8 @@ impl Isa {
     }
 }
 
-/// Encodes an instruction from its operation and operands. `len`, `raw` and fields that are no operands of the encoding
-/// are ignored.
+/// Encodes an instruction from its operation and operands. `len`, `raw` and fields that are no operands of
+/// the encoding are ignored.
 pub fn encode(inst: &Inst) -> Result<u32, EncodeError> {
     let op = inst.op;
     let info = op.info();

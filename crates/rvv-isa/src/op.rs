@@ -113,8 +113,8 @@ pub struct OpInfo {
     pub shape: &'static Shape,
     /// The memory that it accesses, if it is a scalar instruction.
     pub access: Access,
-    /// The format of the floating-point sources of a scalar instruction that computes; none if its sources are
-    /// integers.
+    /// The format of the floating-point sources of a scalar instruction that computes; none if its sources
+    /// are integers.
     pub source: Option<FloatFormat>,
     /// The order of the operands in assembly, by field.
     pub(crate) asm: &'static str,
@@ -157,8 +157,8 @@ impl Op {
         self.info().name
     }
 
-    /// The 32-bit instruction that does what this one does with the same fields of [`Inst`](crate::Inst): what a
-    /// compressed instruction expands to, what a hint is a case of. Itself, for the others.
+    /// The 32-bit instruction that does what this one does with the same fields of [`Inst`](crate::Inst):
+    /// what a compressed instruction expands to, what a hint is a case of. Itself, for the others.
     pub fn base(self) -> Op {
         self.info().base
     }

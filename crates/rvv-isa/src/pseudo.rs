@@ -1,4 +1,4 @@
-//! The aliases that objdump prints unless told not to.
+//! The aliases that objdump prints by default.
 
 use crate::csr;
 use crate::inst::Inst;

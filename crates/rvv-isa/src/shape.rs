@@ -1,7 +1,8 @@
 //! Operand shapes: how wide the operands of a vector instruction are, which of them it reads and writes, and
 //! what it asks of `vtype` and of its register numbers.
 //!
-//! The table says it (`isa/shapes.toml`, and the keys of the rows in `isa/encodings/`); see [`OpInfo::shape`].
+//! The table says it (`isa/shapes.toml`, and the keys of the rows in `isa/encodings/`); see
+//! [`OpInfo::shape`].
 //!
 //! [`OpInfo::shape`]: crate::OpInfo::shape
 
@@ -53,22 +54,23 @@ impl Eew {
 pub enum Float {
     /// None.
     No,
-    /// Those of SEW.
+    /// The elements of SEW.
     Sew,
-    /// Those of 2*SEW.
+    /// The elements of 2*SEW.
     Wide,
-    /// Those of SEW and those of 2*SEW.
+    /// The elements of SEW and of 2*SEW.
     Both,
     /// As `Both`, and binary16 is there with Zvfhmin already.
     Convert,
-    /// Those of SEW=16 are bf16, those of 2*SEW binary32.
+    /// Elements of SEW=16 are bf16, elements of 2*SEW binary32.
     Bf16,
 }
 
-/// What stands where `vs1` could.
+/// The operand in the place of `vs1`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scalar {
-    /// Nothing: `vs1` itself, or there is one source only. (The address of a load or store is no such operand.)
+    /// Nothing: `vs1` itself, or there is one source only. (The address of a load or store is no such
+    /// operand.)
     Absent,
     /// `x[rs1]`.
     X,

@@ -145,8 +145,8 @@ impl Vtype {
         Vtype { vill: false, vta, vma, sew, lmul }
     }
 
-    /// From the bits of the register on RV64. Reserved values give [`Vtype::VILL`]; what ELEN and VLEN do not allow is
-    /// not known here.
+    /// From the bits of the register on RV64. Reserved values give [`Vtype::VILL`]; what ELEN and VLEN do not
+    /// allow is not known here.
     pub fn from_bits(bits: u64) -> Vtype {
         let field = |at: u32, len: u32| (bits >> at) as u32 & ((1 << len) - 1);
         match (Sew::from_encoding(field(3, 3)), Lmul::from_encoding(field(0, 3)), bits >> 8) {

@@ -66,7 +66,7 @@ pub fn evaluate(program: &Program, options: &Options) -> Result<Expected, EvalEr
 /// The same, telling `executed` of each call that ran with vl > 0 (or takes none).
 ///
 /// # Errors
-/// Those of [`evaluate`].
+/// As [`evaluate`].
 pub fn evaluate_with(
     program: &Program,
     options: &Options,
@@ -75,13 +75,14 @@ pub fn evaluate_with(
     run(program, options, executed, None)
 }
 
-/// What the program would print if a call did something else: each defined bit that it writes is inverted, each time
-/// it runs. Where this differs from [`evaluate`] in a defined bit, what the call does can be seen from outside.
+/// What the program would print if a call did something else: each defined bit that it writes is inverted,
+/// each time it runs. Where this differs from [`evaluate`] in a defined bit, what the call does can be seen
+/// from outside.
 ///
 /// The call is given by its place in [`Program::calls`].
 ///
 /// # Errors
-/// Those of [`evaluate`]; a wrong result may well lead to undefined behaviour.
+/// As [`evaluate`]; a wrong result may well lead to undefined behaviour.
 pub fn evaluate_inverted(program: &Program, options: &Options, call: usize) -> Result<Expected, EvalError> {
     let inverted = program.calls().get(call).copied();
     run(program, options, &mut |_| (), inverted)

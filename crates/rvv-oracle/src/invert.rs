@@ -1,11 +1,12 @@
-//! A call that does something else than it should: what it writes, inverted. For asking whether it would be noticed.
+//! A call that does something else than it should: what it writes, inverted. For asking whether it would be
+//! noticed.
 
 use crate::call::{Context, Part};
 use crate::value::Value;
 use rvv_intrinsics::{Role, Sem};
 
-/// Inverts the defined bits of what the call wrote: not those of elements that it left alone. Of a scalar, the
-/// lowest bit.
+/// Inverts the defined bits of what the call wrote: not those of elements that it left alone. Of a scalar,
+/// the lowest bit.
 pub fn invert(cx: &Context, value: &mut Value) {
     match value {
         Value::Scalar(value) => *value = value.map(|v| v ^ 1),

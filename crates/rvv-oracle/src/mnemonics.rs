@@ -1,4 +1,5 @@
-//! A reader looks for an instruction by its mnemonic: it must be where the oracle says what the instruction means.
+//! A reader looks for an instruction by its mnemonic: it must be where the oracle says what the instruction
+//! means.
 
 use rvv_intrinsics::sem::Chapter;
 use rvv_intrinsics::{Intrinsic, Role, all};

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-/// What QEMU can be told to do where the manual leaves a choice; otherwise it keeps agnostic elements and takes the
-/// largest `vl`.
+/// What QEMU can be asked to do where the manual leaves a choice; otherwise it keeps agnostic elements and
+/// takes the largest `vl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QemuChoices {
     /// Tail-agnostic elements become ones.
@@ -21,7 +21,8 @@ pub fn qemu_max(path: &Path, vlen: u32, choices: QemuChoices) -> Command {
     let QemuChoices { tail_ones, mask_ones, half_vl } = choices;
     let mut command = Command::new(path);
     command.arg("-cpu").arg(format!(
-        "max,vlen={vlen},elen=64,rvv_ta_all_1s={tail_ones},rvv_ma_all_1s={mask_ones},rvv_vl_half_avl={half_vl}"
+        "max,vlen={vlen},elen=64,rvv_ta_all_1s={tail_ones},\
+         rvv_ma_all_1s={mask_ones},rvv_vl_half_avl={half_vl}"
     ));
     command
 }

@@ -23,8 +23,8 @@ pub fn version_in(text: &str) -> Option<String> {
         .map(str::to_string)
 }
 
-/// What to try as `-fuse-ld` of a clang of this major version: it finds its own lld under one of several names, another
-/// one's will do too, and GNU ld, if that knows RISC-V.
+/// What to try as `-fuse-ld` of a clang of this major version: it finds its own lld under one of several
+/// names, another one's will do too, and GNU ld, if that knows RISC-V.
 #[must_use]
 pub fn linkers_of_clang(major: u32) -> Vec<Option<String>> {
     let own = [format!("lld-{major}"), "lld".to_string()];

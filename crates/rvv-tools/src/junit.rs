@@ -1,6 +1,7 @@
 //! JUnit's XML, which CI systems read.
 //!
-//! Written by hand: `quick-junit` brings chrono, uuid, indexmap and quick-xml along, and its callers are no shorter.
+//! Written by hand: `quick-junit` brings chrono, uuid, indexmap and quick-xml along, and its callers are no
+//! shorter.
 
 use std::fmt::Write;
 
@@ -58,7 +59,8 @@ impl Suite {
     fn write(&self, out: &mut String) {
         let _ = writeln!(
             out,
-            " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{:.3}\">",
+            " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" \
+             time=\"{:.3}\">",
             escape(&self.name),
             self.cases.len(),
             self.failures(),
@@ -146,9 +148,11 @@ mod tests {
         let expected = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
              <testsuites name=\"r\" tests=\"2\" failures=\"1\" errors=\"0\" time=\"3.000\">\n \
-             <testsuite name=\"s&lt;\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\" time=\"2.000\">\n  \
+             <testsuite name=\"s&lt;\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\" \
+             time=\"2.000\">\n  \
              <testcase classname=\"c\" name=\"n\" time=\"1.000\">\n   \
-             <failure type=\"k\" message=\"a b\">\u{fffd}&lt;&#39;&amp;&quot;&gt;</failure>\n  </testcase>\n  \
+             <failure type=\"k\" message=\"a \
+             b\">\u{fffd}&lt;&#39;&amp;&quot;&gt;</failure>\n  </testcase>\n  \
              <testcase classname=\"c\" name=\"n\" time=\"1.000\">\n   \
              <skipped message=\"{}\"/>\n  </testcase>\n </testsuite>\n</testsuites>\n",
             "x".repeat(300)

@@ -23,8 +23,8 @@ impl Builder<'_> {
         roles.iter().find(fits).map(|&role| (ty, role))
     }
 
-    /// The call as the update of an accumulator: loaded before the loop, its own operand in it, stored after it.
-    /// False if it cannot be one.
+    /// The call as the update of an accumulator: loaded before the loop, its own operand in it, stored after
+    /// it. False if it cannot be one.
     pub fn accumulate(&mut self, intrinsic: &'static Intrinsic, overloaded: bool) -> bool {
         let Some((ty, role)) = self.carried(intrinsic) else { return false };
         let whole = role != Role::Vs1;

@@ -17,7 +17,7 @@ pub struct Live {
     /// Of what type.
     pub ty: Type,
     /// All elements below the vl of its type are defined.
-    pub solid: bool,
+    pub defined: bool,
 }
 
 /// A program being written.
@@ -149,15 +149,15 @@ impl<'s> Builder<'s> {
     }
 
     /// A value of this type that is there already.
-    pub fn find_live(&mut self, ty: Type, solid: bool) -> Option<Live> {
+    pub fn find_live(&mut self, ty: Type, defined: bool) -> Option<Live> {
         let fits: Vec<Live> =
-            self.live.iter().copied().filter(|l| l.ty == ty && (l.solid || !solid)).collect();
+            self.live.iter().copied().filter(|l| l.ty == ty && (l.defined || !defined)).collect();
         self.rng.pick(&fits).copied()
     }
 
-    pub fn is_solid(&self, arg: &Arg) -> bool {
+    pub fn is_defined(&self, arg: &Arg) -> bool {
         match arg {
-            Arg::Var(var) => self.live.iter().rev().find(|l| l.var == *var).is_none_or(|l| l.solid),
+            Arg::Var(var) => self.live.iter().rev().find(|l| l.var == *var).is_none_or(|l| l.defined),
             _ => true,
         }
     }
@@ -173,9 +173,9 @@ impl<'s> Builder<'s> {
     }
 
     /// Notes what a variable holds from now on.
-    pub fn assign(&mut self, var: Var, ty: Type, solid: bool) {
+    pub fn assign(&mut self, var: Var, ty: Type, defined: bool) {
         self.live.retain(|l| l.var != var);
-        self.live.push(Live { var, ty, solid });
+        self.live.push(Live { var, ty, defined });
     }
 }
 

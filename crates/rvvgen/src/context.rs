@@ -1,4 +1,4 @@
-//! Where a program's calls stand, and so how many elements they work on.
+//! The context of a program's calls, and so how many elements they work on.
 
 use rvv_ir::{Expr, Var};
 

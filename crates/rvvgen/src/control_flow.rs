@@ -1,4 +1,4 @@
-//! What is put around calls: functions of their own, conditions, counted loops.
+//! What is put around calls: functions, conditions, counted loops.
 
 use crate::builder::{Builder, arg};
 use rvv_intrinsics::{Elem, Role, Type, by_name};
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 #[derive(Default)]
 struct Seen {
     assigned: HashSet<Var>,
-    /// Those that another value may stand in for, in the order of their assignment.
+    /// Variables that another value may replace, in the order of their assignment.
     values: Vec<Var>,
     /// Integers that come out of vectors and are defined: what a branch may depend on.
     scalars: Vec<Var>,
@@ -68,14 +68,15 @@ impl Builder<'_> {
         self.body = shaped;
     }
 
-    /// An integer out of a vector or mask that is defined: how many bits are set, which is the first, element 0.
+    /// An integer out of a vector or mask that is defined: how many bits are set, which is the first, element
+    /// 0.
     fn look_at(&mut self, seen: &Seen, once: &HashSet<Var>) -> Option<Stmt> {
         let ratio = self.class.ratio;
         let fits = |var: &Var| {
             let ty = self.program.main.ty(*var);
             let whole = ty.mask() == Some(ratio)
                 || ty.vector().is_some_and(|v| v.nf == 1 && !v.elem.is_float() && v.ratio() == ratio);
-            whole && once.contains(var) && self.is_solid(&Arg::Var(*var))
+            whole && once.contains(var) && self.is_defined(&Arg::Var(*var))
         };
         let values: Vec<Var> = seen.values.iter().copied().filter(fits).collect();
         let source = *self.rng.pick(&values)?;
@@ -102,11 +103,11 @@ impl Builder<'_> {
             Type::Ulong | Type::Long => true,
             _ => false,
         };
-        let operand = |role| call.intrinsic.position(role).is_none_or(|i| self.is_solid(&call.args[i]));
+        let operand = |role| call.intrinsic.position(role).is_none_or(|i| self.is_defined(&call.args[i]));
         integer && operand(Role::Vs2) && operand(Role::Vs1) && operand(Role::Mask)
     }
 
-    /// The call in a function of its own, all its variables passed by value.
+    /// The call in a new function, all its variables passed by value.
     fn outline(&mut self, call: Call) -> Stmt {
         let main = &self.program.main;
         let mut function =
@@ -138,7 +139,8 @@ impl Builder<'_> {
         }
         let result = function.var("r", call.intrinsic.ret);
         function.ret = Some(result);
-        // A function that others might call is called by the ABI; one of this file's own, as the compiler likes.
+        // A function that others might call is called by the ABI; one of this file's own, as the compiler
+        // likes.
         function.linkage = match self.rng.below(4) {
             0 => Linkage::Inline,
             1 => Linkage::Local,
@@ -196,8 +198,8 @@ impl Builder<'_> {
         Stmt::If { left, compare, right, then, otherwise }
     }
 
-    /// The statement some times over. What it assigns has a value before, so that the result of one round may be
-    /// an operand of the next.
+    /// The statement some times over. What it assigns has a value before, so that the result of one round may
+    /// be an operand of the next.
     fn repeated(&mut self, stmt: Stmt) -> Stmt {
         let index = self.program.main.var(format!("i{}", self.program.main.vars.len()), Type::Size);
         let times = 1 + self.rng.below(3) as u64;

@@ -7,13 +7,13 @@ use rvv_ir::{Arg, Call};
 
 impl Builder<'_> {
     /// Whether the result of this call is defined in all elements below its vl.
-    pub fn result_is_solid(&self, call: &Call, whole_vl: bool) -> bool {
+    pub fn result_is_defined(&self, call: &Call, whole_vl: bool) -> bool {
         let intrinsic = call.intrinsic;
-        let solid = |role: Role| intrinsic.position(role).is_none_or(|i| self.is_solid(&call.args[i]));
-        let vd = solid(Role::Dest) && solid(Role::Acc);
+        let defined = |role: Role| intrinsic.position(role).is_none_or(|i| self.is_defined(&call.args[i]));
+        let vd = defined(Role::Dest) && defined(Role::Acc);
         let policy = intrinsic.policy;
         if intrinsic.is_masked() {
-            if !solid(Role::Mask) {
+            if !defined(Role::Mask) {
                 return false;
             }
             // Scalars out of masks are counted under the mask; anything else has holes.
@@ -31,7 +31,7 @@ impl Builder<'_> {
         let operands = intrinsic.params.iter().zip(&call.args);
         let all = operands
             .filter(|(p, _)| !matches!(p.role, Role::Dest | Role::Mask))
-            .all(|(_, a)| !matches!(a, Arg::Var(_)) || self.is_solid(a));
+            .all(|(_, a)| !matches!(a, Arg::Var(_)) || self.is_defined(a));
         match intrinsic.sem {
             Sem::Undefined | Sem::Slidedown | Sem::Gather | Sem::Compress | Sem::Fredusum => false,
             Sem::Reinterpret => {

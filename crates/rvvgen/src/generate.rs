@@ -91,7 +91,8 @@ pub struct Generated {
 pub enum GenerateError {
     /// Nothing is selected.
     #[error(
-        "no intrinsic is selected that has a meaning at VLEN {0}; try another --intrinsics, --extension or --vlen"
+        "no intrinsic is selected that has a meaning at VLEN {0}; try another --intrinsics, --extension or \
+         --vlen"
     )]
     NothingSelected(u32),
     /// What was written has no meaning, and could not be mended.
@@ -275,9 +276,9 @@ impl Builder<'_> {
         }
         let dst = if depth == 0 { self.destination(ty) } else { self.var(ty) };
         let call = Call { dst: Some(dst), intrinsic, overloaded, args };
-        let solid = self.result_is_solid(&call, whole_vl);
+        let defined = self.result_is_defined(&call, whole_vl);
         self.body.push(Stmt::Call(call));
-        self.assign(dst, ty, solid);
+        self.assign(dst, ty, defined);
         if let Some(var) = new_vl {
             self.store(var);
         }

@@ -58,9 +58,9 @@ impl Builder<'_> {
         let args = vec![Arg::Var(source), Arg::Expr(Expr::Const(field))];
         let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
         let dst = self.var(Type::Vector(ty));
-        let solid = self.is_solid(&Arg::Var(source));
+        let defined = self.is_defined(&Arg::Var(source));
         self.body.push(Stmt::Call(Call { dst: Some(dst), intrinsic, overloaded, args }));
-        self.assign(dst, Type::Vector(ty), solid);
+        self.assign(dst, Type::Vector(ty), defined);
         Some(dst)
     }
 
@@ -76,9 +76,9 @@ impl Builder<'_> {
         }
         let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
         let dst = self.var(Type::Vector(tuple));
-        let solid = self.is_solid(&Arg::Var(var));
+        let defined = self.is_defined(&Arg::Var(var));
         self.body.push(Stmt::Call(Call { dst: Some(dst), intrinsic, overloaded, args }));
-        self.assign(dst, Type::Vector(tuple), solid);
+        self.assign(dst, Type::Vector(tuple), defined);
         Some((tuple, dst))
     }
 

@@ -61,12 +61,12 @@ impl Builder<'_> {
     }
 
     /// A vector or tuple of this type.
-    pub fn vector(&mut self, ty: VecType, solid: bool, depth: u32) -> Var {
+    pub fn vector(&mut self, ty: VecType, defined: bool, depth: u32) -> Var {
         if self.chance(self.settings.weights.reuse) {
             // Undefined elements say little: a value that has none comes first.
             let found = self
                 .find_live(Type::Vector(ty), true)
-                .or_else(|| if solid { None } else { self.find_live(Type::Vector(ty), false) });
+                .or_else(|| if defined { None } else { self.find_live(Type::Vector(ty), false) });
             if let Some(Live { var, .. }) = found {
                 return var;
             }
@@ -84,7 +84,7 @@ impl Builder<'_> {
     }
 
     /// A mask. That of a memory operation must be defined wherever it is looked at.
-    pub fn mask(&mut self, n: u32, solid: bool, depth: u32) -> Var {
+    pub fn mask(&mut self, n: u32, defined: bool, depth: u32) -> Var {
         let ty = Type::Mask(n as u8);
         if self.chance(self.settings.weights.reuse)
             && let Some(live) = self.find_live(ty, true)
@@ -93,7 +93,7 @@ impl Builder<'_> {
         }
         if depth < 2 && n == self.class.ratio && self.chance(self.settings.weights.compare) {
             let var = self.compare(n, depth + 1);
-            if self.is_solid(&Arg::Var(var)) || !solid {
+            if self.is_defined(&Arg::Var(var)) || !defined {
                 return var;
             }
         }

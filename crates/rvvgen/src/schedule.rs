@@ -4,7 +4,7 @@ use crate::rng::Rng;
 use rvv_intrinsics::{Role, Type};
 use rvv_ir::{Program, Stmt};
 
-/// Where loads and stores stand among the operations.
+/// The order of loads and stores among the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Scheduler {
     /// All loads first, all stores last.

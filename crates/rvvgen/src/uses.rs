@@ -34,8 +34,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The value as another type. It is not used, or comes back and is stored: as such a value may have undefined parts, it
-    /// goes no further.
+    /// The value as another type. It is not used, or comes back and is stored: as such a value may have
+    /// undefined parts, it goes no further.
     fn reshape(&mut self, var: Var, ty: VecType) {
         let Some(there) = Lookup::get().shapes.get(&ty).and_then(|of| self.pick_allowed(of)) else { return };
         let shaped = self.apply(there, var);

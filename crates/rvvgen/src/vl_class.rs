@@ -1,4 +1,4 @@
-//! What may stand in one program: intrinsics of one SEW/LMUL ratio, so that one vl serves them all.
+//! What may share a program: intrinsics of one SEW/LMUL ratio, so that one vl serves them all.
 
 use rvv_intrinsics::{Intrinsic, Role, Sem, Type, VecType};
 
@@ -13,7 +13,7 @@ pub enum Kind {
     Whole,
 }
 
-/// The programs an intrinsic can stand in.
+/// The programs that can have an intrinsic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Class {
     /// SEW/LMUL: VLMAX is VLEN divided by it.

@@ -92,9 +92,9 @@ biases! {
     block / Block = "block": 0.2,
     /// Such a block uses VLMAX rather than a small vl.
     vlmax / Vlmax = "vlmax": 0.3,
-    /// The loop stands in another.
+    /// The loop is inside another.
     nest / Nest = "nest": 0.1,
-    /// A call is made in a function of its own, vectors passed and returned.
+    /// A call is made in a new function, vectors passed and returned.
     function / Function = "function": 0.05,
     /// A call is made under a condition.
     branch / Branch = "branch": 0.05,

@@ -84,13 +84,13 @@ pub struct Group {
 }
 
 impl Group {
-    /// The registers of the instruction, by field and file: those of what it expands to, if compressed.
+    /// The registers of the instruction, by field and file; if compressed, of what it expands to.
     pub fn registers(&self) -> impl Iterator<Item = (Field, RegFile)> {
         registers(self.inst.op)
     }
 }
 
-/// The register operands of an instruction, by field and file: those of what it expands to, if compressed.
+/// The register operands of an instruction, by field and file; if compressed, of what it expands to.
 pub fn registers(op: Op) -> impl Iterator<Item = (Field, RegFile)> {
     let operands = op.base().info().operands.iter();
     operands

@@ -1,6 +1,7 @@
 //! `testsuite fuzz`.
 
 use super::{Failure, Kind, Options, TARGETS, Target, run};
+use clap::value_parser;
 use rvv_cli::{errln, out, outln};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ pub struct Command {
     #[arg(long, default_value_t = 1_000_000)]
     count: u64,
     /// Stop after so many seconds, if that is sooner
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u64).range(1..=10_000_000))]
     time: Option<u64>,
     /// All inputs follow from it
     #[arg(long, default_value_t = 1)]
@@ -24,13 +25,15 @@ pub struct Command {
     #[arg(long, default_value_t = 0)]
     first: u64,
     /// Threads
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, default_value_t = 1, value_parser = value_parser!(u16).range(1..=256))]
     jobs: u16,
     /// Seconds that one input may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    #[arg(value_parser = value_parser!(u64).range(1..=3600))]
     limit: u64,
     /// Mebibytes that the process may use
-    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(16..=1 << 20))]
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    #[arg(value_parser = value_parser!(u64).range(16..=1 << 20))]
     memory: u64,
     /// The folder for inputs that fail
     #[arg(long, value_name = "FOLDER", default_value = "fuzz-failures")]
@@ -79,7 +82,8 @@ pub fn main(command: &Command) -> Result<bool, Box<dyn std::error::Error>> {
         memory: command.memory << 20,
         save: command.save.clone(),
     };
-    // The lines are what is left if the process dies: of a stack that is too small, or of one huge allocation.
+    // The lines are what is left if the process dies: of a stack that is too small, or of one huge
+    // allocation.
     let every = Duration::from_secs(if std::io::stderr().is_terminal() { 1 } else { 30 });
     let mut last = Instant::now();
     let progress = |executions, below| {

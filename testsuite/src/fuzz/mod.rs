@@ -1,7 +1,8 @@
-//! Fuzzing in process: what reads the bytes of others, each as a function on bytes, and inputs for it that follow
-//! from a seed. The targets of `fuzz/` hand the bytes of libFuzzer to the same functions.
+//! Fuzzing in process: what reads the bytes of others, each as a function on bytes, and inputs for it that
+//! follow from a seed. The targets of `fuzz/` hand the bytes of libFuzzer to the same functions.
 //!
-//! Input `n` of a seed is the same on any machine, with any number of jobs, so a failure is found again by its number.
+//! Input `n` of a seed is the same on any machine, with any number of jobs, so a failure is found again by
+//! its number.
 
 pub mod command;
 mod inputs;

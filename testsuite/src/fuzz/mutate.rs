@@ -27,7 +27,8 @@ const NUMBERS: [&str; 16] = [
     "0xffffffffffffffff",
 ];
 
-/// Bytes with a few changes: bits, bytes, numbers at an edge, parts cut out, doubled or moved, the end missing.
+/// Bytes with a few changes: bits, bytes, numbers at an edge, parts cut out, doubled or moved, the end
+/// missing.
 pub fn bytes(good: &[u8], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut all = good.to_vec();
     for _ in 0..rng.random_range(1..6) {
@@ -104,7 +105,8 @@ pub fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// A good text with a few changes of its tokens and lines, which also come from another good text and from `words`.
+/// A good text with a few changes of its tokens and lines, which also come from another good text and from
+/// `words`.
 pub fn text(good: &[&str], others: &[&str], words: &[&str], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut all = good.to_vec();
     // Fewer are accepted more often.

@@ -99,8 +99,8 @@ struct Shared<'a> {
     at: Vec<AtomicU64>,
 }
 
-/// Tries inputs until one fails, or all are done. `progress` is called now and then, with the executions so far and
-/// the number below which all are done.
+/// Tries inputs until one fails, or all are done. `progress` is called now and then, with the executions so
+/// far and the number below which all are done.
 ///
 /// An input that hangs cannot be stopped: then `stuck` is called with the failures, and must end the process.
 pub fn run(

@@ -2,7 +2,7 @@
 
 use super::report::table;
 use super::{
-    Cell, Compiler, CompilerError, Dress, Emulator, Freedom, Kernel, Known, Observed, Problem,
+    Cell, Compiler, CompilerError, Emulator, Environment, Freedom, Kernel, Known, Observed, Problem,
     USUAL_COMPILERS, build_folder, folder, kernels, known,
 };
 use clap::Args;
@@ -167,10 +167,10 @@ impl Plan {
             problems: Vec::new(),
             known: known.map(|k| k.what.clone()),
         };
-        let compile = |dress| compiler.compile(kernel, level, dress, &self.build);
+        let compile = |environment| compiler.compile(kernel, level, environment, &self.build);
         let wants_bare = self.emulators.iter().any(|e| matches!(e, Emulator::Spike(_)));
-        let elfs = compile(Dress::Linux)
-            .and_then(|linux| Ok((linux, wants_bare.then(|| compile(Dress::Bare)).transpose()?)));
+        let elfs = compile(Environment::Linux)
+            .and_then(|linux| Ok((linux, wants_bare.then(|| compile(Environment::Bare)).transpose()?)));
         let (linux, bare) = match elfs {
             Ok(elfs) => elfs,
             Err(CompilerError::Lacks(what)) => {
@@ -232,7 +232,7 @@ impl Plan {
         };
         let mut all_good = true;
         for kernel in &self.kernels {
-            let elf = compiler.compile(kernel, level, Dress::Linux, &self.build)?;
+            let elf = compiler.compile(kernel, level, Environment::Linux, &self.build)?;
             let limit = Duration::from_secs(self.options.timeout);
             let seen = Emulator::Qemu(qemu.clone()).run(&elf, &kernel.needs, vlen, &Freedom::PLAIN, limit)?;
             let changed = if seen.stdout == kernel.expected { "as before" } else { "changed" };
@@ -256,8 +256,8 @@ fn note(cell: &mut Cell, problem: Problem) {
     }
 }
 
-/// Who is to blame, if anybody. Emulators may well do different things with a wrong program where they are free to
-/// choose, as long as none makes a right one of it.
+/// Who is to blame, if anybody. Emulators may well do different things with a wrong program where they are
+/// free to choose, as long as none makes a right one of it.
 fn judge(seen: &[(&Emulator, Observed)], expected: &[u8], freedom: &Freedom) -> Option<Problem> {
     let wrong: Vec<_> = seen.iter().filter(|(_, o)| !o.is(expected)).collect();
     let (_, first) = wrong.first()?;

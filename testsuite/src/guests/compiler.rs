@@ -31,7 +31,7 @@ enum Family {
 
 /// What a kernel is built to run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dress {
+pub enum Environment {
     /// Linux system calls.
     Linux,
     /// Machine mode and HTIF.
@@ -104,13 +104,14 @@ impl Compiler {
             Family::Clang => linkers_of_clang(major),
         };
         let probe = build.join(format!("probe-{}.c", self.name));
-        let text = "#include <riscv_vector.h>\n#ifndef __riscv_v_intrinsic\n#error no RVV intrinsics\n#endif\n\
+        let text = "#include <riscv_vector.h>\n#ifndef __riscv_v_intrinsic\n#error no RVV \
+                    intrinsics\n#endif\n\
                     void _start(void) { __riscv_vsetvl_e8m1(1); }\n";
         std::fs::create_dir_all(build).and_then(|()| std::fs::write(&probe, text)).map_err(io(&probe))?;
         let mut last = String::new();
         for linker in linkers {
             self.linker = linker;
-            let mut command = self.command(&[], "O0", Dress::Linux);
+            let mut command = self.command(&[], "O0", Environment::Linux);
             let run = peer::run(command.arg(&probe).arg("-o").arg(probe.with_extension("elf")), LIMIT)?;
             if run.ended == Ended::Exited(0) {
                 return Ok(());
@@ -120,7 +121,7 @@ impl Compiler {
         Err(CompilerError::Unsuitable(last))
     }
 
-    fn command(&self, needs: &[String], level: &str, dress: Dress) -> Command {
+    fn command(&self, needs: &[String], level: &str, environment: Environment) -> Command {
         let mut command = Command::new(&self.path);
         let march =
             std::iter::once("rv64gcv").chain(needs.iter().map(String::as_str)).collect::<Vec<_>>().join("_");
@@ -141,7 +142,7 @@ impl Compiler {
                 command.args(["-fno-tree-loop-distribute-patterns", "-Wl,--build-id=none"]);
             }
         }
-        if dress == Dress::Bare {
+        if environment == Environment::Bare {
             command.arg("-DHTIF").arg("-T").arg(super::folder().join("htif.ld"));
         }
         command
@@ -156,20 +157,21 @@ impl Compiler {
         &self,
         kernel: &Kernel,
         level: &str,
-        dress: Dress,
+        environment: Environment,
         build: &Path,
     ) -> Result<PathBuf, CompilerError> {
-        let mut command = self.command(&kernel.needs, level, dress);
+        let mut command = self.command(&kernel.needs, level, environment);
         let mut hasher = DefaultHasher::new();
         format!("{command:?} {}", self.version).hash(&mut hasher);
         let source = &kernel.source;
         let header = source.with_file_name("rt.h");
         for path in [source, &header, &super::folder().join("rt.h"), &super::folder().join("htif.ld")] {
-            // A header that is not there is not used, and a source that is not there is the compiler's to report.
+            // A header that is not there is not used, and a source that is not there is the compiler's to
+            // report.
             std::fs::read(path).unwrap_or_default().hash(&mut hasher);
         }
-        let dressed = if dress == Dress::Bare { "-bare" } else { "" };
-        let name = format!("{}-{}-{level}{dressed}-{:016x}", kernel.name, self.name, hasher.finish());
+        let suffix = if environment == Environment::Bare { "-bare" } else { "" };
+        let name = format!("{}-{}-{level}{suffix}-{:016x}", kernel.name, self.name, hasher.finish());
         let elf = build.join(name);
         if elf.exists() {
             return Ok(elf);

@@ -129,7 +129,7 @@ pub enum Emulator {
     Rvvsim(PathBuf),
     /// `qemu-riscv64`.
     Qemu(PathBuf),
-    /// Spike, for kernels in the bare dress.
+    /// Spike, for kernels on bare metal.
     Spike(PathBuf),
 }
 

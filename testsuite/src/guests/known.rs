@@ -1,4 +1,4 @@
-//! Compiler bugs that are known, so that they are told apart from news.
+//! Known compiler bugs, to be kept apart from new ones.
 
 use std::path::Path;
 
@@ -23,7 +23,8 @@ impl Known {
     }
 }
 
-/// Reads a list of known bugs, `kernel compiler level,level: what` in each line; none if there is no such file.
+/// Reads a list of known bugs, `kernel compiler level,level: what` in each line; none if there is no such
+/// file.
 #[must_use]
 pub fn known(path: &Path) -> Vec<Known> {
     let text = std::fs::read_to_string(path).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Realistic guest programs, and the comparison of emulators on them.
 //!
-//! `testsuite/kernels/NAME.c` is a program on its own: it runs an RVV kernel on many sizes, holds it against a
-//! scalar twin, and prints checksums that depend on neither VLEN, nor the agnostic policies, nor the choice
+//! `testsuite/kernels/NAME.c` is a program on its own: it runs an RVV kernel on many sizes, holds it against
+//! a scalar twin, and prints checksums that depend on neither VLEN, nor the agnostic policies, nor the choice
 //! of `vl`. `NAME.expected` is what it prints. [`Compiler`] makes ELFs of them, [`Emulator`] runs these,
 //! [`command`] does both for every combination and says who is to blame for a difference.
 
@@ -11,7 +11,7 @@ mod emulator;
 mod known;
 mod report;
 
-pub use compiler::{Compiler, CompilerError, Dress, USUAL_COMPILERS};
+pub use compiler::{Compiler, CompilerError, Environment, USUAL_COMPILERS};
 pub use emulator::{Emulator, Ending, Freedom, Observed};
 pub use known::{Known, known};
 pub use report::{Cell, Problem};

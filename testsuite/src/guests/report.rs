@@ -100,7 +100,8 @@ pub fn table(kernels: &[Kernel], compilers: &[Compiler], levels: &[String], cell
     }
     text += &format!(
         "one letter for each of {}: . good, - the compiler lacks an extension, k known compiler bug,\n\
-         C does not compile, P compiled wrongly, A not as recorded on the only emulator, E emulators differ\n",
+         C does not compile, P compiled wrongly, A not as recorded on the only emulator, E emulators \
+         differ\n",
         levels.join(" ")
     );
     text

@@ -147,7 +147,7 @@ fn compare_streams(
     Ok(())
 }
 
-/// The files, those of folders included.
+/// The files, and the files of folders.
 fn elfs(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut all = Vec::new();
     for path in paths {

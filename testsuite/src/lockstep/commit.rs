@@ -1,4 +1,4 @@
-//! Lines of Spike's commit log, and a machine held against them.
+//! Lines of Spike's commit log, and their comparison with a machine.
 
 use crate::program::RAM;
 use rvv_isa::csr;
@@ -110,7 +110,8 @@ mod tests {
     #[test]
     fn a_line_of_the_log_is_read() {
         let line = "core   0: 3 0x0000000080000202 (0x037f242f) c1_fflags 0x0000000000000011 x8  \
-                    0xffffffffffffbf76 f14 0xffffffff7fc00000 mem 0x0000000080101080 mem 0x0000000080101080 0xffffea14";
+                    0xffffffffffffbf76 f14 0xffffffff7fc00000 mem 0x0000000080101080 mem 0x0000000080101080 \
+                    0xffffea14";
         let commit = Commit::parse(line).expect("a commit");
         assert_eq!((commit.pc, commit.word), (0x8000_0202, 0x037f_242f));
         assert_eq!(commit.x, [(8, 0xffff_ffff_ffff_bf76)]);

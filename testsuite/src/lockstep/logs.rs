@@ -133,7 +133,7 @@ pub fn generate(lab: &mut Lab, seed: u64, count: usize) -> Vec<Stream> {
     let (chooser, mut watch) = (Chooser::default(), Watch::default());
     let mut streams = Vec::new();
     while streams.len() < count {
-        // Some come to nothing; another will do.
+        // Some do nothing; another will do.
         if let Ok((stream, _)) = generate::stream(lab, &mut rng, &options, &chooser, &mut watch) {
             streams.push(stream);
         }

@@ -13,7 +13,8 @@ use rvv_asm::elf_writer::ElfWriter;
 use rvv_asm::values::{Format, random_integer};
 use rvv_isa::{Access, Class, Field, Inst, Op, RegFile, csr, decode, encode};
 
-/// Registers that point into the data: `sp`, one that compressed instructions reach, and one that they do not.
+/// Registers that point into the data: `sp`, one that compressed instructions reach, and one that they do
+/// not.
 pub const BASES: [u8; 3] = [2, 9, 30];
 /// The register that points to the first instruction of the stream.
 pub const CODE: u8 = 31;

@@ -199,8 +199,8 @@ fn case(
     }
 }
 
-/// Where the manual and Spike part ways over `vstart`, or the manual leaves a choice, the matrix cannot judge:
-/// those cases (see DIFFERENCES.md) are left to the rule tests, and a nearby `vstart` is taken.
+/// Where the manual and Spike part ways over `vstart`, or the manual leaves a choice, the matrix cannot
+/// judge: those cases (see DIFFERENCES.md) are left to the rule tests, and a nearby `vstart` is taken.
 fn answerable_vstart(op: Op, vtype: Vtype, vlen: u32, avl: u64, vstart: u64) -> u64 {
     let shape = op.shape();
     let evl = match shape.vd {
@@ -209,8 +209,8 @@ fn answerable_vstart(op: Op, vtype: Vtype, vlen: u32, avl: u64, vstart: u64) -> 
             let eew = shape.memory.map_or(vtype.sew, |m| m.eew);
             u64::from(n) * u64::from(vlen) / u64::from(eew.bits())
         }
-        // Element 0 is prestart when vstart is between 0 and vl; Spike writes it all the same. It also runs the
-        // instruction with a vstart past the last element, which is reserved.
+        // Element 0 is prestart when vstart is between 0 and vl; Spike writes it all the same. It also runs
+        // the instruction with a vstart past the last element, which is reserved.
         Eew::Element0 if !shape.is_reduction() => {
             let past_vl = avl.max(1) < u64::from(vtype.vlmax(vlen));
             return if vstart > 0 && past_vl { avl.max(1) } else { 0 };
@@ -223,8 +223,8 @@ fn answerable_vstart(op: Op, vtype: Vtype, vlen: u32, avl: u64, vstart: u64) -> 
 /// Indices for memory are below this.
 pub const INDEX_LIMIT: u64 = 2048;
 
-/// The width that strides are made of: the EEW in the encoding. Where there is none it does not matter; the recorded
-/// cases have SEW there, and for vs8r.v 8.
+/// The width that strides are made of: the EEW in the encoding. Where there is none it does not matter; the
+/// recorded cases have SEW there, and for vs8r.v 8.
 fn stride_eew(shape: &Shape, sew: Sew) -> Sew {
     match (shape.memory, shape.vd) {
         (None, _) | (_, Eew::Mask) => sew,

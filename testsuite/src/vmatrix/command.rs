@@ -125,7 +125,7 @@ fn compare(spike: &Path, jobs: &[(usize, usize, Subject)]) -> Result<bool, Box<d
     Ok(clean)
 }
 
-/// Records the answers to `jobs`; those of other instructions stay as they are.
+/// Records the answers to `jobs`; the answers of other instructions stay.
 fn record(spike: &Path, jobs: &[(usize, usize, Subject)]) -> Result<bool, Box<dyn Error>> {
     let results = parallel(jobs, "recording", |&(v, _, subject), worker| -> Result<Vec<Entry>, String> {
         let folder = Folder::new(worker).map_err(|e| e.to_string())?;

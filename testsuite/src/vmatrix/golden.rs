@@ -1,7 +1,7 @@
 //! The recorded answers: `goldens/vector.bin`.
 //!
-//! A header word that names the cases, then for each VLEN, instruction and vtype, in their order, six bytes: a
-//! digest of the sixteen signature words, and a bit for each that says whether the instruction trapped.
+//! A header word that names the cases, then for each VLEN, instruction and vtype, in their order, six bytes:
+//! a digest of the sixteen signature words, and a bit for each that says whether the instruction trapped.
 
 use super::cases::{Subject, cases, subjects, vtypes};
 use super::{CASES_PER_TYPE, VLENS};
@@ -71,7 +71,8 @@ impl Goldens {
         let header = bytes.first_chunk().map(|b| u64::from_le_bytes(*b));
         if bytes.len() != expected || header != Some(fingerprint()) {
             return Err(format!(
-                "{} was recorded for other cases; record it anew with: testsuite vmatrix --spike PATH --record",
+                "{} was recorded for other cases; record it anew with: testsuite vmatrix --spike PATH \
+                 --record",
                 path.display()
             ));
         }
@@ -95,7 +96,8 @@ impl Goldens {
         8 + VLENS.len() * subjects().len() * vtypes().count() * ENTRY
     }
 
-    /// The entries of an instruction (by its place among the subjects) at a VLEN (by its place), one per vtype.
+    /// The entries of an instruction (by its place among the subjects) at a VLEN (by its place), one per
+    /// vtype.
     pub fn of(&self, vlen: usize, subject: usize) -> impl Iterator<Item = Entry> + '_ {
         let types = vtypes().count();
         let at = 8 + (vlen * subjects().len() + subject) * types * ENTRY;
@@ -109,7 +111,7 @@ impl Goldens {
 /// Writes the recorded answers: for each VLEN, for each instruction, its entries.
 ///
 /// # Errors
-/// Those of writing the file.
+/// As writing the file.
 pub fn save(all: &[Vec<Vec<Entry>>]) -> std::io::Result<()> {
     let mut bytes = fingerprint().to_le_bytes().to_vec();
     for entry in all.iter().flatten().flatten() {

@@ -96,7 +96,8 @@ pub fn first_difference(cases: &[Case], ours: &[u64], spike: &[u64]) -> Option<S
     let case = &cases[at];
     let trapped = |w: u64| if w & 1 != 0 { "traps" } else { "completes" };
     Some(format!(
-        "case {} of type {}: {} vtype={} avl={} vstart={} scalars={:x?} fcsr={:#x} vxrm={} filling={:?} shift={} misalign={}: \
+        "case {} of type {}: {} vtype={} avl={} vstart={} scalars={:x?} fcsr={:#x} vxrm={} filling={:?} \
+         shift={} misalign={}: \
          rvvsim {}, Spike {}",
         at % CASES_PER_TYPE,
         at / CASES_PER_TYPE,

@@ -1,5 +1,6 @@
 //! Cached blocks do what single steps do: random streams of all scalar instructions, floating point and traps
-//! included, end in the same state either way; and programs of more blocks than the cache keeps do what they say.
+//! included, end in the same state either way; and programs of more blocks than the cache keeps do what they
+//! say.
 
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
@@ -49,8 +50,8 @@ fn whole_runs_end_as_single_steps_do() {
     assert!(steps > 300_000, "only {steps}");
 }
 
-/// The time is that of the instruction that asks for it, wherever in a block it is: `mtime` by scalar and by vector
-/// loads, the counters by CSR instructions.
+/// The time is that of the instruction that asks for it, wherever in a block it is: `mtime` by scalar and by
+/// vector loads, the counters by CSR instructions.
 #[test]
 fn the_time_is_exact_inside_a_block() {
     const MTIME: u64 = 0x200_bff8;
@@ -130,9 +131,10 @@ fn write_end(a: &mut Asm) {
     }
 }
 
-/// `passes` times through a chain of so many blocks, each of which adds a number to `a0` and goes on by a jump, a
-/// branch that is taken or one that is not. With `modify`, each hundredth block first adds one to the number of the
-/// next, and between passes the number of each thousandth is made one more. Returns the code and the sum.
+/// `passes` times through a chain of so many blocks, each of which adds a number to `a0` and goes on by a
+/// jump, a branch that is taken or one that is not. With `modify`, each hundredth block first adds one to the
+/// number of the next, and between passes the number of each thousandth is made one more. Returns the code
+/// and the sum.
 fn chain(blocks: u64, passes: u64, modify: bool) -> (Asm, u64) {
     let (ra, t1, t2, t3, a0, s0) = (1, 6, 7, 28, 10, 8);
     let addi = |i: u64| Inst { rd: a0, rs1: a0, imm: (i % 7 + 1) as i32, ..Inst::new(Op::Addi) };
@@ -196,8 +198,8 @@ fn a_million_blocks_do_what_they_say() {
     }
 }
 
-/// A guest that makes code without end: a function that adds a number, written anew to one of eight places and called, a
-/// million times, with places on two pages and calls by `jalr` and by `jal`.
+/// A guest that makes code without end: a function that adds a number, written anew to one of eight places
+/// and called, a million times, with places on two pages and calls by `jalr` and by `jal`.
 #[test]
 fn a_million_blocks_that_the_guest_makes_do_what_they_say() {
     const TIMES: u64 = 1_000_000;
@@ -235,7 +237,8 @@ fn a_million_blocks_that_the_guest_makes_do_what_they_say() {
     }
 }
 
-/// Code that is not in RAM is kept by nobody, and must not pile up either: through the reset vector, over and over.
+/// Code that is not in RAM is kept by nobody, and must not pile up either: through the reset vector, over and
+/// over.
 #[test]
 fn code_outside_ram_is_counted_and_not_kept() {
     const RESET_VECTOR: u64 = 0x1000;

@@ -1,11 +1,13 @@
 //! The guest kernels on the emulator: what they print is what is recorded, at every VLEN and whatever an
-//! implementation may choose. A slice that takes well below a minute; the whole, with every compiler, level and
-//! freedom, is `cargo run --release -p testsuite -- kernels`.
+//! implementation may choose. A slice that takes well below a minute; the whole, with every compiler, level
+//! and freedom, is `cargo run --release -p testsuite -- kernels`.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use testsuite::guests::{Compiler, Dress, Emulator, Freedom, USUAL_COMPILERS, build_folder, folder, kernels};
+use testsuite::guests::{
+    Compiler, Emulator, Environment, Freedom, USUAL_COMPILERS, build_folder, folder, kernels,
+};
 
 const PLAIN: Freedom = Freedom::PLAIN;
 const ONES: Freedom = Freedom::ONES;
@@ -42,7 +44,7 @@ fn kernels_print_what_is_recorded() {
                 while let Some((kernel, level, machines)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let say =
                         |text| problems.lock().unwrap().push(format!("{} -{level}: {text}", kernel.name));
-                    let elf = match compiler.compile(kernel, level, Dress::Linux, &build) {
+                    let elf = match compiler.compile(kernel, level, Environment::Linux, &build) {
                         Ok(elf) => elf,
                         Err(e) => {
                             say(e.to_string());

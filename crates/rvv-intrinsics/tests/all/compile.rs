@@ -25,7 +25,7 @@ struct Gaps {
 #[derive(Deserialize)]
 struct Gap {
     compilers: Vec<String>,
-    /// Explicit names, which stand for the overloaded ones as well; `*` stands for anything.
+    /// Explicit names, which include the overloaded ones; `*` matches anything.
     names: Vec<String>,
     /// Only in these lists; if empty, in all.
     #[serde(default)]
@@ -114,8 +114,8 @@ impl Compiler {
 
     /// Each prototype that the compiler gives an error for, with the first one.
     fn refuses_of_all(&self) -> Vec<(Prototype, String)> {
-        // One extension at a time: clang 19 numbers its intrinsics in 16 bits, and with all extensions on there
-        // are more than 65536, so that it takes some names for others (llvm/llvm-project#111481).
+        // One extension at a time: clang 19 numbers its intrinsics in 16 bits, and with all extensions on
+        // there are more than 65536, so that it takes some names for others (llvm/llvm-project#111481).
         let mut lists: BTreeMap<Extension, Vec<Prototype>> = BTreeMap::new();
         prototypes().for_each(|p| lists.entry(p.extension()).or_default().push(p));
         let chunks: Vec<(Extension, &[Prototype])> =

@@ -33,7 +33,8 @@ fn an_error_names_the_file_the_family_and_the_problem() {
         ),
         ("sem = \"add\", types = \"int\", forms = { vv = \"T\" }", "`T` has no name"),
         (
-            "sem = \"add\", types = \"int\", forms = { vv = \"T vs2\" }, instruction = \"none\", variants = \"x\"",
+            "sem = \"add\", types = \"int\", forms = { vv = \"T vs2\" }, instruction = \"none\", variants \
+             = \"x\"",
             "`x` is no variant",
         ),
         (
@@ -67,8 +68,9 @@ fn an_error_names_the_file_the_family_and_the_problem() {
 fn a_file_that_is_not_a_table_is_an_error() {
     assert!(error("[[group").contains("isa/intrinsics/x.toml: TOML parse error"));
     assert!(error(&format!("{HEAD}colour = \"red\"")).contains("unknown field `colour`"));
-    let braces = "families = [{ name = \"v{nf}\", types = \"mask\", sem = \"add\", forms = { v = \"\" }, instruction = \"none\" }]";
-    assert!(error(&format!("{HEAD}{braces}")).contains("v{nf}: nothing stands for the braces"));
+    let braces = "families = [{ name = \"v{nf}\", types = \"mask\", sem = \"add\", forms = { v = \"\" }, \
+                  instruction = \"none\" }]";
+    assert!(error(&format!("{HEAD}{braces}")).contains("v{nf}: nothing replaces the braces"));
     assert!(error("section.v = \"poetry\"").contains("no section `poetry`"));
     assert!(error("section.q = \"vector_mask_intrinsics\"").contains("there is no list `q`"));
 }

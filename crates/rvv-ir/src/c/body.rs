@@ -34,7 +34,7 @@ impl<'p> Body<'p> {
         &self.vars[var.index()]
     }
 
-    /// Declares the variables, those of one type on one line.
+    /// Declares the variables, one line per type.
     pub fn variables(&self, out: &mut String, wanted: impl Fn(Var) -> bool) {
         let mut by_type: Vec<(Type, Vec<&str>)> = Vec::new();
         for (i, decl) in self.function.vars.iter().enumerate() {
@@ -213,7 +213,8 @@ impl<'p> Body<'p> {
         }
     }
 
-    /// An expression in `size_t`, which wraps. Literals are of that width, lest two of them be added as `int`.
+    /// An expression in `size_t`, which wraps. Literals are of that width, lest two of them be added as
+    /// `int`.
     fn expr(&self, expr: &Expr, level: Level) -> String {
         let (text, own) = match expr {
             Expr::Const(c) if level == Level::Sum => (integer(Elem::U64, *c), Level::Operand),

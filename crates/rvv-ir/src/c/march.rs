@@ -5,8 +5,8 @@ use rvv_intrinsics::{Elem, Intrinsic, Type};
 use rvv_isa::Ext;
 use std::collections::BTreeSet;
 
-/// The `-march` that all of these programs compile with: `rv64gcv`, and what their types and instructions ask for
-/// beyond it.
+/// The `-march` that all of these programs compile with: `rv64gcv`, and what their types and instructions ask
+/// for beyond it.
 pub fn march(programs: &[&Program]) -> String {
     let mut extensions = BTreeSet::new();
     let mut longest = 128;
@@ -40,8 +40,8 @@ pub fn march(programs: &[&Program]) -> String {
     march
 }
 
-/// The least VLEN at which an intrinsic is not reserved: each register group of a cryptographic instruction holds at
-/// least one element group (manual, "Vector Element Groups"). Compilers want to be told.
+/// The least VLEN at which an intrinsic is not reserved: each register group of a cryptographic instruction
+/// holds at least one element group (manual, "Vector Element Groups"). Compilers need it in `-march`.
 fn least_vlen(intrinsic: &Intrinsic) -> u32 {
     let (Some(size), Some(vector)) = (intrinsic.sem.group_size(), intrinsic.ret.vector()) else { return 128 };
     let group = u32::from(size) * vector.elem.bits();

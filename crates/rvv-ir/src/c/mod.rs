@@ -1,8 +1,8 @@
 //! Programs as C: freestanding for campaigns, with libc for people, self-checking for real hardware.
 //!
-//! A translation unit holds one program or many. Run without arguments it runs all of them in order, and what they
-//! print stands one after the other; run with a number as its argument it runs that one alone, so that a crash can be
-//! told from its neighbours without another compilation.
+//! A translation unit holds one program or many. Run without arguments it runs all of them in order, and what
+//! they print follows one after the other. Run with a number as its argument it runs that one alone, which
+//! attributes a crash to its program without another compilation.
 
 mod body;
 mod build;
@@ -32,20 +32,23 @@ pub struct COptions<'e> {
 
 /// What a program prints.
 ///
-/// Where a mode takes expectations, there is one list for each program, with one [`Expected`] for each VLEN; the
-/// program picks the one of the machine it runs on, and ends with status 77 and a message if there is none.
+/// Where a mode takes expectations, there is one list for each program, with one [`Expected`] for each VLEN;
+/// the program picks the one of the machine it runs on, and ends with status 77 and a message if there is
+/// none.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Mode<'e> {
     /// Each output buffer whole, as bytes, by `write`.
     #[default]
     Raw,
-    /// A line of text for each element of each output buffer, in hexadecimal. With expectations, an element that is
-    /// not defined in full is a dash; without, all elements are printed.
+    /// A line of text for each element of each output buffer, in hexadecimal. With expectations, an element
+    /// that is not defined in full is a dash; without, all elements are printed.
     Libc(&'e [Vec<Expected>]),
-    /// Nothing, and status 0, if every defined bit is as expected; the first wrong element, and status 1, otherwise.
+    /// Nothing, and status 0, if every defined bit is as expected; the first wrong element, and status 1,
+    /// otherwise.
     SelfCheck(&'e [Vec<Expected>]),
-    /// A line for each output buffer with a checksum of its defined bits (64-bit FNV-1a over each byte, its undefined
-    /// bits cleared): runs can be compared without an oracle at hand, but what is defined must be known.
+    /// A line for each output buffer with a checksum of its defined bits (64-bit FNV-1a over each byte, its
+    /// undefined bits cleared): runs can be compared without an oracle at hand, but what is defined must be
+    /// known.
     Differential(&'e [Vec<Expected>]),
 }
 
@@ -141,8 +144,8 @@ fn emit_functions(out: &mut String, program: &Program, globals: &Globals, file: 
     }
 }
 
-/// A program as a person would write it who only wants it compiled: one function, its parameters and buffers unknown, and
-/// nothing that runs it. For reports of compilers that crash.
+/// A program as a person would write it who only wants it compiled: one function, its parameters and buffers
+/// unknown, and nothing that runs it. For reports of compilers that crash.
 pub fn emit_function(program: &Program) -> String {
     let mut out = String::from("#include <riscv_vector.h>\n\n");
     runtime::float_bits(&mut out, &used_floats(&[program]));
@@ -282,8 +285,8 @@ fn used_floats(programs: &[&Program]) -> Vec<Elem> {
     used
 }
 
-/// Whether a program changes the dynamic rounding mode. A compiler must then be told by `-frounding-math`; the file
-/// itself turns `FENV_ACCESS` on where that is known.
+/// Whether a program changes the dynamic rounding mode. A compiler must then get `-frounding-math`;
+/// the file itself turns `FENV_ACCESS` on where that is known.
 pub fn sets_frm(program: &Program) -> bool {
     fn within(body: &[Stmt]) -> bool {
         body.iter().any(|stmt| match stmt {

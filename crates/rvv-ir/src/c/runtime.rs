@@ -18,8 +18,8 @@ pub(super) fn includes(out: &mut String, libc: bool, sets_frm: bool) {
 ",
     );
     if sets_frm {
-        // Only with it do intrinsics without _rm round by the dynamic mode (intrinsic specification, "Implicit FP
-        // rounding mode intrinsics"). GCC has -frounding-math instead.
+        // Only with it do intrinsics without _rm round by the dynamic mode (intrinsic specification,
+        // "Implicit FP rounding mode intrinsics"). GCC has -frounding-math instead.
         out.push_str("#ifdef __clang__\n#pragma STDC FENV_ACCESS ON\n#endif\n\n");
     }
 }
@@ -60,9 +60,9 @@ static __attribute__((noinline)) long syscall3(long number, long a, long b, long
     __asm__ volatile("ecall"
                      : "+r"(a0)
                      : "r"(a1), "r"(a2), "r"(a7)
-                     : "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12",
-                       "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25",
-                       "v26", "v27", "v28", "v29", "v30", "v31");
+                     : "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10",
+                       "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
+                       "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
     return a0;
 }
 
@@ -84,7 +84,8 @@ static void write_all(const void *buffer, size_t size)
     }
 }
 
-/* Compilers may call these. The accesses are volatile lest they be made of themselves; a C library's come first. */
+/* Compilers may call these. The accesses are volatile lest they be made of themselves; a C library's
+   come first. */
 __attribute__((used, weak)) void *memset(void *to, int value, size_t n)
 {
     volatile unsigned char *d = to;
@@ -236,7 +237,8 @@ static void check(const char *name, const void *buffer, size_t len, size_t bytes
 
 "#;
 
-const SUM: &str = r#"/* The table: what is expected, then a set bit for each that is defined. Only defined bits count. */
+const SUM: &str = r#"/* The table: what is expected, then a set bit for each that is defined.
+   Only defined bits count. */
 static void sum(const char *name, const void *buffer, size_t size, const uint8_t *table)
 {
     uint64_t h = 0xcbf29ce484222325ul;
@@ -287,8 +289,8 @@ pub(super) fn float_bits(out: &mut String, floats: &[Elem]) {
     }
 }
 
-/// Where it starts: `main`, and where there is no C library to call that, a `_start` that does. It is weak, so that the C
-/// library's takes its place.
+/// Where it starts: `main`, and where there is no C library to call that, a `_start` that does. It is weak,
+/// so that the C library's takes its place.
 const START: &str = r#"/* sp is argc, argv[0], argv[1]... */
 __asm__(".text\n"
         ".weak _start\n"

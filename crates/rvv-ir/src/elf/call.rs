@@ -6,8 +6,8 @@ use crate::{Arg, Call, Expr, Var};
 use rvv_intrinsics::{Implied, Intrinsic, Role, Sem, Type, VecType};
 use rvv_isa::{Field, Inst, Lmul, Op, RegFile, Sew, Vtype, csr};
 
-/// The register groups. Each can be as long as any, and none overlaps another, so that no rule about overlaps is
-/// ever broken.
+/// The register groups. Each can be as long as any, and none overlaps another, so that no rule about overlaps
+/// is ever broken.
 const MASK: u8 = 0;
 const VD: u8 = 8;
 const VS2: u8 = 16;

@@ -73,7 +73,8 @@ impl Layout {
                     .collect(),
             );
         }
-        // What reads a whole register past the end of the last buffer is a bug elsewhere, but segments are never empty.
+        // What reads a whole register past the end of the last buffer is a bug elsewhere, but segments are
+        // never empty.
         rodata.resize(rodata.len().max(ALIGN), 0);
         contents.resize(contents.len().max(ALIGN), 0);
         let page = |at: u64| at.next_multiple_of(PAGE);

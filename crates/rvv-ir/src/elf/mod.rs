@@ -1,12 +1,12 @@
 //! Programs as machine code, without a compiler.
 //!
-//! Simple and obviously right: every variable lives in memory, and one operation is done at a time. Operands are
-//! loaded into fixed register groups, the instruction is run, the result is stored. So a program that disagrees with
-//! its compiled form points at the compiler, not at this.
+//! Simple and obviously right: every variable lives in memory, and one operation is done at a time. Operands
+//! are loaded into fixed register groups, the instruction is run, the result is stored. So a program that
+//! disagrees with its compiled form points at the compiler, not at this.
 //!
-//! Scalars have slots of eight bytes, sign- or zero-extended by their type. Vectors have slots of whole registers,
-//! packed at the run-time VLEN. Nothing recurses, so each function's slots are its own; programs of one file run one
-//! after the other and share them.
+//! Scalars have slots of eight bytes, sign- or zero-extended by their type. Vectors have slots of whole
+//! registers, packed at the run-time VLEN. Nothing recurses, so each function's slots are its own; programs
+//! of one file run one after the other and share them.
 
 mod call;
 mod layout;
@@ -22,8 +22,8 @@ use rvv_isa::{Inst, Op, csr, encode};
 /// How programs are lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ElfOptions {
-    /// The longest VLEN the file must run at, in bits. Longer ones end it with status 77. Memory for variables is
-    /// reserved by it, and touched by the VLEN it runs at.
+    /// The longest VLEN the file must run at, in bits. Longer ones end it with status 77. Memory for
+    /// variables is reserved by it, and touched by the VLEN it runs at.
     pub max_vlen: u32,
 }
 
@@ -87,8 +87,8 @@ mod reg {
 
 /// One ELF for Linux user mode with these programs, which are valid.
 ///
-/// It writes each program's output buffers, whole and in order, and exits with status 0. With an argument it runs only
-/// the program of that number.
+/// It writes each program's output buffers, whole and in order, and exits with status 0. With an argument it
+/// runs only the program of that number.
 ///
 /// # Errors
 /// Names the intrinsic that could not be lowered.

@@ -49,8 +49,8 @@ fn differences(programs: &[Program], flags: &[&str], agnostic: Agnostic) -> Vec<
     different
 }
 
-/// Settings of the comparison, for runs by hand: every how many-th intrinsic, from which on, the compiler's flags,
-/// and whether to call by the overloaded name.
+/// Settings of the comparison, for runs by hand: every how many-th intrinsic, from which on, the compiler's
+/// flags, and whether to call by the overloaded name.
 struct Sample {
     step: usize,
     from: usize,

@@ -1,5 +1,5 @@
-//! Programs written by hand: control flow, functions, tuples, masks, rounding modes, fault-only-first loads. All forms
-//! must print the same, and what Rust says they print.
+//! Programs written by hand: control flow, functions, tuples, masks, rounding modes, fault-only-first loads.
+//! All forms must print the same, and what Rust says they print.
 
 use crate::support::{at, c as k, call, clang, compile, n, overloaded, run, ty, v};
 use rvv_intrinsics::{Elem, Type, VecType};

@@ -53,7 +53,8 @@ pub fn buffer(name: &str, elem: Elem, kind: BufferKind, init: Init) -> Buffer {
     Buffer { name: name.into(), elem, len: (2 * VLEN / elem.bytes()) as usize, kind, init }
 }
 
-/// A program with one call of an intrinsic, all of whose operands come from memory, and whose result goes there.
+/// A program with one call of an intrinsic, all of whose operands come from memory, and whose result goes
+/// there.
 pub fn minimal(intrinsic: &'static Intrinsic, overloaded: bool) -> Program {
     let mut p = Program { comment: vec![intrinsic.name.to_string()], ..Program::default() };
     p.main.name = "main".into();

@@ -1,4 +1,5 @@
-//! The decoder against a plain scan of the table, the reserved forms, and what compressed instructions expand to.
+//! The decoder against a plain scan of the table, the reserved forms, and what compressed instructions expand
+//! to.
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};

@@ -1,7 +1,7 @@
 //! The disassembler against GNU objdump: a recorded sample always, a larger live one on request.
 //!
-//! `OBJDUMP=path cargo test -p rvv-isa --test all objdump -- --ignored` compares with an objdump of binutils 2.44 or later
-//! (it must know `-M max`); `record` among those tests writes the sample anew.
+//! `OBJDUMP=path cargo test -p rvv-isa --test all objdump -- --ignored` compares with an objdump of binutils
+//! 2.44 or later (it must know `-M max`); `record` among those tests writes the sample anew.
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -23,7 +23,7 @@ struct Line {
 /// Words of every ratified instruction, as many of each.
 fn sample(seed: u64, each: usize) -> Vec<u32> {
     let mut rng = StdRng::seed_from_u64(seed);
-    // Those with instructions of their own as often as all others together.
+    // Extensions with instructions as often as all others together.
     let csrs: Vec<u32> = csr::all().map(|(number, _)| number.into()).collect();
     let special = [csr::FFLAGS, csr::FRM, csr::FCSR, csr::CYCLE, csr::TIME, csr::INSTRET].map(u32::from);
     let mut words = Vec::new();
@@ -152,7 +152,8 @@ fn live_with_aliases() {
     compare(&lines, true);
 }
 
-/// Whether a halfword is an instruction at all; `-M max` is not asked, as it knows more extensions than we do.
+/// Whether a halfword is an instruction at all; `-M max` is not asked, as it knows more extensions than we
+/// do.
 #[test]
 #[ignore = "needs objdump"]
 fn live_every_halfword() {
@@ -173,7 +174,8 @@ fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/data/objdump.txt")
 }
 
-/// A few words of every instruction, and one of every alias and every control and status register; a second text where the alias differs.
+/// A few words of every instruction, and one of every alias and every control and status register; a second
+/// text where the alias differs.
 #[test]
 #[ignore = "needs objdump, writes the sample"]
 fn record() {

@@ -112,7 +112,7 @@ fn official_list(name: &str) -> Option<Vec<Official>> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let shared = env::var_os("RVV_SHARED").map_or(beside, PathBuf::from);
     let text = fs::read_to_string(shared.join("isa").join(name)).ok()?;
-    // A row imported from another extension gives no bits of its own.
+    // A row imported from another extension gives no bits.
     let hex =
         |text: &str| text.strip_prefix("0x").map_or(0, |digits| u32::from_str_radix(digits, 16).unwrap());
     let rows = text.lines().filter(|line| !line.starts_with('#')).map(|line| {

@@ -1,4 +1,5 @@
-//! Floating-Point/Integer Type-Convert Instructions: single-width, widening, narrowing, and those of bfloat16.
+//! Floating-Point/Integer Type-Convert Instructions: single-width, widening, narrowing, and those of
+//! bfloat16.
 
 use super::exact::{Exact, Format, Value};
 use super::{Args, Frm, Rounding, range, wrap};

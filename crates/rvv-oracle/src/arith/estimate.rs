@@ -92,8 +92,8 @@ pub(super) fn reciprocal(f: Format, bits: u64, mode: Rounding) -> u64 {
 mod tests {
     use super::*;
 
-    /// The candidate whose relative error over the interval, of x times (1 + t/128) / 2 for a function that falls,
-    /// is the smallest at its worst.
+    /// The candidate whose relative error over the interval, of x times (1 + t/128) / 2 for a function that
+    /// falls, is the smallest at its worst.
     fn best(lo: f64, hi: f64) -> u8 {
         let error = |t: u8| {
             let y = f64::from(128 + u16::from(t)) / 256.0;

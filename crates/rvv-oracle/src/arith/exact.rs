@@ -176,9 +176,9 @@ impl Exact {
     fn plus(self, other: Exact) -> Option<Exact> {
         let (high, low) = if self.exp >= other.exp { (self, other) } else { (other, self) };
         let apart = (high.exp - low.exp) as u32;
-        // Both as multiples of the lower exponent, if `high` has room for that in 126 bits. If not, `high` gets
-        // all 126 bits, and of `low` what falls off is sticky: `low` keeps at most 105 bits then, so
-        // the sum has 125 bits at least.
+        // Both as multiples of the lower exponent, if `high` has room for that in 126 bits. If not, `high`
+        // gets all 126 bits, and of `low` what falls off is sticky: `low` keeps at most 105 bits then, so the
+        // sum has 125 bits at least.
         let room = 125 - high.top_bit();
         let left = apart.min(room);
         let right = apart - left;
@@ -211,7 +211,7 @@ pub(super) enum Rest {
     AboveHalf,
 }
 
-/// What a floating-point datum stands for.
+/// The value of a floating-point datum.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value {
     Nan,

@@ -113,8 +113,8 @@ pub(super) fn compare(sem: Compare, args: &Args) -> Option<u64> {
     }))
 }
 
-/// IEEE 754-2019 minimumNumber: −0 is less than +0; "If both inputs are NaNs, the result is the canonical NaN.
-/// If only one operand is a NaN, the result is the non-NaN operand."
+/// IEEE 754-2019 minimumNumber: −0 is less than +0; "If both inputs are NaNs, the result is the canonical
+/// NaN. If only one operand is a NaN, the result is the non-NaN operand."
 pub(super) fn minimum_number(f: Format, a: u64, b: u64) -> u64 {
     match (f.is_nan(a), f.is_nan(b)) {
         (true, true) => f.canonical_nan(),

@@ -58,26 +58,26 @@ fn unpack(operand: Operand) -> Value {
 ///
 /// # What an implementation may do (vfredusum)
 ///
-/// Any tree of binary nodes over the leaves, which are the scalar and the active elements. A node adds exactly
-/// and rounds, by frm, to any format with at least `ret`'s range and precision, each node to its own. A
-/// subtree without active leaves counts as the additive identity, or its sibling is copied. The root is
-/// rounded again to `ret`, and another identity may be added to the result. The identity is −0, and +0
-/// when rounding down, so x + identity = x for every x but a NaN, zeros of either sign included; what a
-/// node with an identity can do is to round its other input once more, to a format of its choice.
+/// Any tree of binary nodes over the leaves, which are the scalar and the active elements. A node adds
+/// exactly and rounds, by frm, to any format with at least `ret`'s range and precision, each node to its own.
+/// A subtree without active leaves counts as the additive identity, or its sibling is copied. The root is
+/// rounded again to `ret`, and another identity may be added to the result. The identity is −0, and +0 when
+/// rounding down, so x + identity = x for every x but a NaN, zeros of either sign included; what a node with
+/// an identity can do is to round its other input once more, to a format of its choice.
 ///
 /// # When that is one result
 ///
 /// 1. *No active element.* The scalar comes out unchanged, unless it is a NaN, which may or may not be
 ///    canonicalized: one result if it is the canonical one already.
-/// 2. *A NaN among the leaves* (two at least): its path to the root passes a node with two active inputs, so it
-///    is made canonical, and a NaN stays a NaN.
+/// 2. *A NaN among the leaves* (two at least): its path to the root passes a node with two active inputs, so
+///    it is made canonical, and a NaN stays a NaN.
 /// 3. *Both infinities.* Above +∞ there is only +∞ or NaN, above −∞ only −∞ or NaN, so where their
 ///    paths meet there is NaN.
 /// 4. *One infinity, say +∞.* The result is +∞, unless finite leaves can sum to −∞ somewhere. Rounding up or
 ///    towards zero never makes −∞ of a finite sum. Else let the n negative finite leaves be −2^k at least. By
-///    induction a subtree that has m of them, if it is not NaN, is −m·2^k at least, if m·2^k
-///    is representable for all m ≤ n: rounding is monotonic, and leaves representable numbers alone. That is so
-///    if n ≤ 2^p, p being the precision, and n·2^k does not exceed the largest number.
+///    induction a subtree that has m of them, if it is not NaN, is −m·2^k at least, if m·2^k is representable
+///    for all m ≤ n: rounding is monotonic, and leaves representable numbers alone. That is so if n ≤ 2^p, p
+///    being the precision, and n·2^k does not exceed the largest number.
 /// 5. *All exact.* Let all leaves be multiples of 2^u, and let the sum of their magnitudes be M·2^u with
 ///    M ≤ 2^p and M·2^u not above the largest number. Every sum of some of them is a multiple of 2^u
 ///    and not more than that in magnitude, therefore representable; so no node rounds, and the root is the
@@ -94,10 +94,10 @@ fn unpack(operand: Operand) -> Value {
 ///      format of p + 1 bits moves exactly those to m that are closer to it than a quarter of hi − lo (at the
 ///      quarter there is a tie, and m is the odd one). The points at the quarters are
 ///      representable with p + 2 bits, so no finer format moves s across one of them. So, if s is a
-///      quarter or more away from m, or equals m, the result is that of one rounding; else it is either that or
-///      what m rounds to, which is the even neighbour: one result if s itself rounds there.
-///    - Ties away. From m up, hi is the only result. Below m, a chain of formats, each a bit shorter, can carry
-///      any s to m by ties; lo is not the only result.
+///      quarter or more away from m, or equals m, the result is that of one rounding; else it is either that
+///      or what m rounds to, which is the even neighbour: one result if s itself rounds there.
+///    - Ties away. From m up, hi is the only result. Below m, a chain of formats, each a bit shorter, can
+///      carry any s to m by ties; lo is not the only result.
 ///    - If |s| is beyond the largest number, hi may not be in `ret`, but rounding to `ret` is then the
 ///      overflow that the mode prescribes, from an infinity in a narrower range too.
 pub fn unordered_sum(ret: Elem, init: u64, elements: &[Operand], frm: Frm) -> Option<u64> {
@@ -219,7 +219,8 @@ mod tests {
         Format { exp_bits: 11, frac_bits: 52 },
     ];
 
-    /// What some implementation gives: a random tree with a random format at each node, and identities strewn in.
+    /// What some implementation gives: a random tree with a random format at each node, and identities strewn
+    /// in.
     fn some_implementation(rng: &mut Rng, leaves: &[u64], frm: Frm) -> u64 {
         let half = FORMATS[0];
         let identity = Value::Zero { negative: frm != Frm::Rdn };
@@ -265,8 +266,8 @@ mod tests {
         }
     }
 
-    /// Where a sum is said to have one result, no implementation gives another; and where it is said to have none,
-    /// some do, often enough.
+    /// Where a sum is said to have one result, no implementation gives another; and where it is said to have
+    /// none, some do, often enough.
     #[test]
     fn unordered_sums() {
         let mut rng = Rng(0x1234567);

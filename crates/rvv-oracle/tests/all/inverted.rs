@@ -6,7 +6,8 @@ use rvv_oracle::{Options, evaluate, evaluate_inverted};
 /// For each call of main, whether inverting what it writes changes a defined bit of the output.
 fn visible(body: &str) -> Vec<bool> {
     let text = format!(
-        "rvv-ir 1\ndata a: i32[8] = seed 1 bits\ndata k: u8[1] = [0x5]\nout o: i32[8] = zero\nout p: u64[1] = zero\n\
+        "rvv-ir 1\ndata a: i32[8] = seed 1 bits\ndata k: u8[1] = [0x5]\nout o: i32[8] = zero\nout p: u64[1] \
+         = zero\n\
          main {{\n var x: i32m1\n var y: i32m1\n var m: b32\n var n: ulong\n {body}\n}}"
     );
     let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}"));
@@ -48,7 +49,8 @@ fn only_active_elements_are_written() {
     let masked = |index: u32| {
         let body = format!(
             "x = vle32_v_i32m1(&a[0], 4) m = vlm_v_b32(&k[0], 4) y = vle32_v_i32m1(&a[4], 4) \
-             y = vadd_vv_i32m1_mu(m, y, x, x, 4) y = vslidedown_vx_i32m1(y, {index}, 4) vse32_v_i32m1(&o[0], y, 1)"
+             y = vadd_vv_i32m1_mu(m, y, x, x, 4) y = vslidedown_vx_i32m1(y, {index}, 4) \
+             vse32_v_i32m1(&o[0], y, 1)"
         );
         visible(&body)[3]
     };

@@ -41,7 +41,8 @@ fn what_is_printed_is_read_again() {
     }
 }
 
-/// Files edited by hand: lines lost, doubled, cut, letters changed. Nothing panics, and nothing runs for ever.
+/// Files edited by hand: lines lost, doubled, cut, letters changed. Nothing panics, and nothing runs for
+/// ever.
 #[test]
 fn edited_files_are_refused_or_run_to_an_end() {
     let text: String = load(&folder()).expect("the corpus").iter().take(40).map(print).collect();

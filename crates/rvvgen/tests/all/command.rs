@@ -188,7 +188,8 @@ fn bad_input_is_named_and_told_what_would_be_right() {
     says(&rvvgen(&["check", &newer, "--vlen", "128"]), 2, &["version 2", "version 1"]);
     let undefined = file(
         "undefined.ir",
-        "rvv-ir 1\nout o: u8[1] = zero\nmain {\n  var v: u8m1\n  v = vmv_v_x_u8m1(0x1, 1)\n  vse8_v_u8m1(&o[0], v, 2)\n}\n",
+        "rvv-ir 1\nout o: u8[1] = zero\nmain {\n  var v: u8m1\n  v = vmv_v_x_u8m1(0x1, \
+         1)\n  vse8_v_u8m1(&o[0], v, 2)\n}\n",
     );
     says(&rvvgen(&["check", &undefined, "--vlen", "128"]), 2, &["undefined.ir", "statement 2"]);
     let text = file("expected.txt", "rvv-expected 1\nvlen 128\n");

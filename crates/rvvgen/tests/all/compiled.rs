@@ -1,14 +1,16 @@
-//! Programs in C form, compiled by clang -O0 and run on the emulator and on QEMU, hold what the evaluator predicts.
+//! Programs in C form, compiled by clang -O0 and run on the emulator and on QEMU, hold what the evaluator
+//! predicts.
 //!
 //! A hundred of them in `cargo test`, if there is a compiler; twenty thousand by
 //!
 //! ```sh
-//! CLANG=clang-22 QEMU=qemu-riscv64 cargo test -p rvvgen --release --test all compiled -- --ignored --nocapture
+//! export CLANG=clang-22 QEMU=qemu-riscv64
+//! cargo test -p rvvgen --release --test all compiled -- --ignored --nocapture
 //! ```
 //!
-//! `CLANG` is clang-19 unless it is set, `LLD` its linker (lld-19), `QEMU` qemu-riscv64 if it is there and new enough. `RVVGEN_SEED`,
-//! `RVVGEN_FROM` and `RVVGEN_COUNT` choose other programs, `RVVGEN_OPT` another level than -O0, `RVVGEN_KEEP` a folder for
-//! what disagrees.
+//! `CLANG` is clang-19 unless it is set, `LLD` its linker (lld-19), `QEMU` qemu-riscv64 if it is there and
+//! new enough. `RVVGEN_SEED`, `RVVGEN_FROM` and `RVVGEN_COUNT` choose other programs, `RVVGEN_OPT` another
+//! level than -O0, `RVVGEN_KEEP` a folder for what disagrees.
 
 use rvv_intrinsics::Extension;
 use rvv_ir::c::{COptions, emit, march};
@@ -56,7 +58,7 @@ pub fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Whether this is a QEMU that has all the vector extensions: those of old have no `-cpu max`.
+/// Whether this is a QEMU that has all the vector extensions; old ones have no `-cpu max`.
 pub fn is_usable(qemu: &str) -> bool {
     let help = Command::new(qemu).args(["-cpu", "help"]).output();
     help.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).split_whitespace().any(|word| word == "max"))

@@ -46,7 +46,7 @@ fn gcc() -> Option<PathBuf> {
     names.iter().filter_map(|n| which(n)).find(is_new)
 }
 
-/// Puts a compiler under the name that the comment calls it by into a folder of its own.
+/// Puts a compiler, under the name that the comment uses, into a new folder.
 fn name_it(dir: &Path, name: &str, compiler: &Path) {
     let script = format!("#!/bin/sh\nexec '{}' \"$@\"\n", compiler.display());
     let path = dir.join(name);

@@ -74,10 +74,11 @@ fn every_scheduler_means_the_same() {
         }
     }
     assert!(moved > 200, "{moved}");
-    // All loads first: after an operation of a block comes no load that could stand before it.
+    // All loads first: after an operation of a block comes no load that could be before it.
     let first_loads = |p: &Program| {
         let body = statements(p);
-        let load = |s: &&&Stmt| matches!(s, Stmt::Call(c) if c.intrinsic.param(Role::Base).is_some() && c.dst.is_some());
+        let loads = |c: &Call| c.intrinsic.param(Role::Base).is_some() && c.dst.is_some();
+        let load = |s: &&&Stmt| matches!(s, Stmt::Call(c) if loads(c));
         body.iter().skip(2).take(6).filter(load).count()
     };
     let sum = |of: &[Generated]| of.iter().map(|g| first_loads(&g.program)).sum::<usize>();

@@ -166,6 +166,10 @@ fn programs_that_would_run_for_ever_are_given_up() {
     }
     fails(format!("{text}main {{ call f39() }}"));
     // Long vectors cost what they are worth.
-    fails("rvv-ir 1\nmain { var i: size var v: i8m8 v = vundefined_i8m8() for -1 as i { v = vmv_v_x_i8m8(0x1, 65536) } }".into());
+    fails(
+        "rvv-ir 1\nmain { var i: size var v: i8m8 v = vundefined_i8m8() for -1 as i { v = \
+           vmv_v_x_i8m8(0x1, 65536) } }"
+            .into(),
+    );
     assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
 }

@@ -1,5 +1,5 @@
 //! One binary for all integration tests of this crate: each binary is another link of the whole crate.
-//! Vector instructions are tested in `testsuite/tests/all/`; here is what they say when they trap.
+//! Vector semantics are tested in `testsuite/tests/all/`; here are the messages of traps.
 
 mod command;
 mod examples;

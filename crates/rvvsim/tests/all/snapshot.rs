@@ -19,8 +19,8 @@ const S0: u8 = 8;
 const A0: u8 = 10;
 const A1: u8 = 11;
 
-/// Counts to `times`, with vectors whose agnostic elements are random, memory that grows, and code that changes: the
-/// instruction at `patch` adds one more each time.
+/// Counts to `times`, with vectors whose agnostic elements are random, memory that grows, and code that
+/// changes: the instruction at `patch` adds one more each time.
 fn program(times: u64) -> Vec<u8> {
     let vector = |name: &str, rd, rs2, rs1| Inst { rd, rs2, rs1, ..Inst::new(Op::from_name(name).unwrap()) };
     let mut a = Asm::new(CODE);

@@ -2,7 +2,7 @@
 //!
 //! A fenced block without a language, or with `console`, is run if its first line starts with `$ `. Lines
 //! that start with `$ ` are commands for a shell, continued by a backslash at the end of the line; the lines
-//! up to the next command are all they print, to standard output or error. A line `...` stands for any lines,
+//! up to the next command are all they print, to standard output or error. A line `...` matches any lines,
 //! `...` in a line for any text. Durations such as `0.1 s` are not compared. Each block has a folder for its
 //! files, with the programs of [`PROGRAMS`].
 

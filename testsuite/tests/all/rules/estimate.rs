@@ -16,7 +16,8 @@ const RECIPROCAL: [u64; 128] = [
     8, 8, 7, 7, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0,
 ];
 
-/// The seven bits of the result's significand, by the low bit of the exponent and six bits of the significand.
+/// The seven bits of the result's significand, by the low bit of the exponent and six bits of the
+/// significand.
 #[rustfmt::skip]
 const RECIPROCAL_SQUARE_ROOT: [u64; 128] = [
     52, 51, 50, 48, 47, 46, 44, 43, 42, 41, 40, 39, 38, 36, 35, 34,

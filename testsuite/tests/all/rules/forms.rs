@@ -1,6 +1,6 @@
-//! What kinds of operands each vector instruction has, worked out from its name as the manual's naming goes: so
-//! that a test can go through all of them. The shapes of the instruction table are not looked at here: `shapes.rs`
-//! compares the two.
+//! What kinds of operands each vector instruction has, worked out from its name as the manual's naming goes:
+//! so that a test can go through all of them. The shapes of the instruction table are not looked at here:
+//! `shapes.rs` compares the two.
 
 use super::harness::{Ins, Lab, of};
 use rvv_isa::{Class, Lmul, Op};
@@ -243,8 +243,8 @@ impl Form {
         !no
     }
 
-    /// Whether it depends on `vtype`: all do but loads and stores of whole registers. (Moves of whole registers
-    /// count their elements in SEW.)
+    /// Whether it depends on `vtype`: all do but loads and stores of whole registers. (Moves of whole
+    /// registers count their elements in SEW.)
     pub fn needs_vtype(&self) -> bool {
         !(self.memory && matches!(self.vd, Some(Width::Registers(_))))
     }

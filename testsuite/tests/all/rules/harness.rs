@@ -7,7 +7,7 @@ use rvvsim::{Cause, Hart, Trap};
 use rvvsim::{Engine, Stop};
 use rvvsim::{RAM_BASE, status};
 
-/// Where the instruction under test stands.
+/// The address of the instruction under test.
 pub const CODE: u64 = RAM_BASE + 0x1000;
 /// Where there is room for data: 1 MiB on.
 pub const DATA: u64 = RAM_BASE + 0x10_0000;

@@ -1,4 +1,5 @@
-//! Reserved encodings: register numbers, EMUL, EEW. Each traps, changes nothing, and says which rule it breaks.
+//! Reserved encodings: register numbers, EMUL, EEW. Each traps, changes nothing, and says which rule it
+//! breaks.
 
 use super::forms::{self, Form, VD, VS1, VS2, Width};
 use super::harness::*;
@@ -30,8 +31,8 @@ fn operands(form: &Form) -> Vec<(&'static str, Width)> {
     all.into_iter().filter_map(|(name, width)| Some((name, width?))).collect()
 }
 
-/// Every group operand of every instruction at every SEW and LMUL: each register number that is not a multiple of
-/// EMUL is reserved, and one that is a multiple is not (for that reason).
+/// Every group operand of every instruction at every SEW and LMUL: each register number that is not a
+/// multiple of EMUL is reserved, and one that is a multiple is not (for that reason).
 #[test]
 fn every_operand_of_every_instruction_must_be_aligned_to_its_emul() {
     let mut lab = Lab::new(256);
@@ -391,7 +392,7 @@ fn zve_leaves_out_high_multiplies_of_64_bits() {
     }
 }
 
-/// vmv<nr>r.v has an effective length of its own: `vl` does not matter, and `vstart` is compared with `evl`.
+/// vmv<nr>r.v has another effective length: `vl` does not matter, and `vstart` is compared with `evl`.
 #[test]
 fn vmv_nr_r_copies_all_bits_and_checks_vstart_against_evl() {
     for sew in [8u32, 16, 32, 64] {

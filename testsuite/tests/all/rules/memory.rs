@@ -86,8 +86,8 @@ fn whole_eew(form: &Form) -> usize {
     }
 }
 
-/// Every load and store, at every vtype, with random vl, vstart, mask, fields, strides (negative and zero too) and
-/// indices.
+/// Every load and store, at every vtype, with random vl, vstart, mask, fields, strides (negative and zero
+/// too) and indices.
 #[test]
 fn loads_and_stores_agree_with_the_plain_model() {
     let mut random = Random(5);
@@ -176,8 +176,8 @@ fn indices_are_unsigned_byte_offsets_of_their_own_width() {
     assert_eq!(lab.get(VD, 8, 0), 0xa3);
 }
 
-/// The data of indexed accesses have SEW and LMUL, the indices their own EEW and EMUL=(EEW/SEW)*LMUL; of the others
-/// the data have the encoded EEW.
+/// The data of indexed accesses have SEW and LMUL, the indices their own EEW and EMUL=(EEW/SEW)*LMUL; of the
+/// others the data have the encoded EEW.
 #[test]
 fn memory_eew_is_of_the_data_or_of_the_indices() {
     let mut lab = Lab::new(128);
@@ -281,8 +281,8 @@ fn whole_register_accesses_ignore_vtype_and_vl_and_check_vstart_against_evl() {
     }
 }
 
-/// "EEW is computed as EEW=min(VLEN*NFIELDS, EEW_encoded)": one register of 32 bits is one element of 32 bits,
-/// whatever the load encodes. Two of them would be an element of 64 bits, which Zve32x does not have.
+/// "EEW is computed as EEW=min(VLEN*NFIELDS, EEW_encoded)": one register of 32 bits is one element of 32
+/// bits, whatever the load encodes. Two of them would be an element of 64 bits, which Zve32x does not have.
 #[test]
 fn whole_register_loads_have_an_eew_that_fits_their_registers() {
     let mut lab = Lab::isa(32, "rv64i_zve32x");

@@ -51,8 +51,8 @@ fn carryless(a: u64, b: u64) -> u128 {
     (0..64).filter(|i| b >> i & 1 == 1).fold(0, |sum, i| sum ^ u128::from(a) << i)
 }
 
-/// The result of an integer or fixed-point instruction, of which as many low bits count as `vd` has, and whether it
-/// saturated; `None` if the model does not know it.
+/// The result of an integer or fixed-point instruction, of which as many low bits count as `vd` has, and
+/// whether it saturated; `None` if the model does not know it.
 pub fn integer(name: &str, e: Element) -> Option<(i128, bool)> {
     let (base, suffix) = name.split_once('.')?;
     let sew = e.sew;
@@ -179,7 +179,8 @@ pub fn set_element(v: &mut [u8], vlenb: usize, r: u8, eew: u32, i: usize, value:
     }
 }
 
-/// The state after an integer or fixed-point instruction that the model knows, with nothing agnostic overwritten.
+/// The state after an integer or fixed-point instruction that the model knows, with nothing agnostic
+/// overwritten.
 pub fn run(lab: &Lab, form: &Form, ins: Ins) -> State {
     let before = lab.state();
     let mut after = before.clone();

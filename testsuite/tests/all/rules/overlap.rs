@@ -209,7 +209,7 @@ fn masked_instructions_do_not_write_v0_unless_a_mask_or_a_reduction() {
         match form.vd {
             Some(Width::Element | Width::WideElement) => lab.ok(ins),
             Some(Width::Mask) => match name {
-                // These have constraints of their own.
+                // These have other constraints.
                 "vmsbf.m" => lab.cites(ins, "vmsbf_vreg_constr"),
                 "vmsif.m" => lab.cites(ins, "vmsif_vreg_constr"),
                 "vmsof.m" => lab.cites(ins, "vmsof_vreg_constr"),

@@ -108,7 +108,8 @@ fn check(case: &Case, tail: Agnostic, mask: Agnostic, reference: &State, got: &S
             let context = || {
                 let State { vtype, vl, vstart, .. } = case.before;
                 format!(
-                    "{name} under {vtype}, vl={vl} vstart={vstart} masked={}, tail {tail:?} mask {mask:?}: {fate:?} element {i}",
+                    "{name} under {vtype}, vl={vl} vstart={vstart} masked={}, tail {tail:?} mask {mask:?}: \
+                     {fate:?} element {i}",
                     case.masked
                 )
             };
@@ -157,9 +158,9 @@ fn check(case: &Case, tail: Agnostic, mask: Agnostic, reference: &State, got: &S
     }
 }
 
-/// Each instruction at some SEWs and LMULs, masked and not, with `vstart` 0 and not, under all four settings of vta and
-/// vma and all policies: results agree with those of the undisturbed policy, agnostic elements are treated as each
-/// policy says, and nothing else changes.
+/// Each instruction at some SEWs and LMULs, masked and not, with `vstart` 0 and not, under all four settings
+/// of vta and vma and all policies: results are as under the undisturbed policy, agnostic elements are
+/// treated as each policy says, and nothing else changes.
 #[test]
 fn every_instruction_treats_every_element_by_its_policy() {
     let vlen = 128;
@@ -232,7 +233,8 @@ fn every_instruction_treats_every_element_by_its_policy() {
     }
 }
 
-/// With `vstart` ≥ `vl`, and with `vl` = 0, no element changes under any policy; `x` and `f` results are written.
+/// With `vstart` ≥ `vl`, and with `vl` = 0, no element changes under any policy; `x` and `f` results are
+/// written.
 #[test]
 fn nothing_changes_when_vstart_is_not_below_vl() {
     let mut random = Random(7);
@@ -249,7 +251,8 @@ fn nothing_changes_when_vstart_is_not_below_vl() {
                     continue;
                 }
                 lab.shake(&mut random).set_vtype(vtype).vl(vl).vstart(vstart).x(VD, 77).f(VD, 77);
-                // The registers hold anything, so only quiet memory instructions have indices that make sense.
+                // The registers hold anything, so only quiet memory instructions have indices that make
+                // sense.
                 forms::prepare(&mut lab, &form, sew);
                 let mut want = lab.state();
                 want.vstart = 0;

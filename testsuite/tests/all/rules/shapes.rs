@@ -1,4 +1,5 @@
-//! The operand shapes of the instruction table, compared with what [`forms`](super::forms) works out from the names.
+//! The operand shapes of the instruction table, compared with what [`forms`](super::forms) works out from the
+//! names.
 
 use super::forms::{self, Dest, Form, Width};
 use rvv_isa::{Addressing, Eew, Op, Scalar, Sew, Shape};
@@ -56,7 +57,8 @@ fn addressing(form: &Form) -> Option<(Addressing, Sew)> {
         _ if base.starts_with("vlse") || base.starts_with("vsse") => Addressing::Strided,
         _ => Addressing::UnitStride,
     };
-    // Masks are moved as bytes, and so are the registers of vs1r.v and its kin. (There is no EEW of 1, 2 or 4.)
+    // Masks are moved as bytes, and so are the registers of vs1r.v and its kin. (There is no EEW of 1, 2 or
+    // 4.)
     Some((addressing, eew.filter(|_| base.starts_with("vl") || numbers[0] >= 8).unwrap_or(Sew::E8)))
 }
 

@@ -32,7 +32,8 @@ fn every_test_of_this_folder_is_named_by_a_rule() {
     }
 }
 
-/// Ids in the sources of the vector unit and in the instruction table, in messages and comments, are the manual's.
+/// Ids in the sources of the vector unit and in the instruction table, in messages and comments, are the
+/// manual's.
 #[test]
 fn ids_that_the_vector_unit_cites_are_in_the_manual() {
     let known: BTreeSet<String> = rules::coverage().unwrap().into_iter().map(|entry| entry.id).collect();

@@ -1,5 +1,5 @@
-//! Precise and restartable traps: every kind of vector memory access runs into a page that is not mapped, at every
-//! element, and is resumed after a handler has mapped it.
+//! Precise and restartable traps: every kind of vector memory access runs into a page that is not mapped, at
+//! every element, and is resumed after a handler has mapped it.
 
 use super::forms::{self, Dest, Form, VD, VS2, Width};
 use super::harness::*;
@@ -88,7 +88,8 @@ fn layouts(form: &Form, size: u64, n: usize, p: usize) -> Vec<Layout> {
         let base = edge + 2 * size * p as u64 - 2 * size;
         let sinking = Layout { base, stride: down, indices: vec![], missing: 3 };
         let sparse = Layout { base: VA + 8, stride: PAGE, indices: vec![], missing: p as u64 };
-        // Going down, element p is the first at edge - 2*size or below, if the base is at edge + 2*size*(p-1).
+        // Going down, element p is the first at edge - 2*size or below, if the base is at edge +
+        // 2*size*(p-1).
         return vec![up, sinking, sparse];
     }
     let mut all = vec![plain(edge - size * p as u64, 4)];
@@ -138,8 +139,8 @@ fn memory(lab: &Lab) -> Vec<u8> {
     lab.at(DATA, (PAGES * PAGE) as usize).to_vec()
 }
 
-/// Runs an access that meets the missing page, checks the trap, maps the page, resumes, and compares with a run that
-/// never trapped. True if it trapped.
+/// Runs an access that meets the missing page, checks the trap, maps the page, resumes, and compares with a
+/// run that never trapped. True if it trapped.
 fn trap_and_resume(lab: &mut Lab, access: &Access, layout: &Layout, p: usize) -> bool {
     let Access { form, ins, eew, fields, .. } = access;
     let context = format!(
@@ -490,7 +491,8 @@ fn fault_only_first_traps_at_element_0_and_shortens_vl_after_it() {
                         let start = lab.state();
                         lab.map(4, false);
                         let context = format!("{} at element {p}", show(ins));
-                        // With p = vl the boundary is behind the last element, unless that straddles... none does.
+                        // With p = vl the boundary is behind the last element, unless that straddles... none
+                        // does.
                         if p == 0 {
                             let trap = lab.run(ins).expect_err(&context);
                             assert_eq!(trap.cause, Cause::LoadPageFault);

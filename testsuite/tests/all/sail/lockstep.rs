@@ -159,7 +159,8 @@ fn whole_blocks_end_where_single_steps_end() {
 fn the_streams_hold_instructions_of_every_kind_the_model_has() {
     let has = |name: &str| OPS.iter().any(|op| op.name() == name);
     let kinds = "add sub addiw sraw mul div remuw sh3add.uw bext pack czero.eqz mop.r.N lui auipc jal jalr \
-                 beq bgeu lb lhu lwu ld sb sd csrrw csrrsi fence c.addi c.lui c.beqz c.j c.lwsp c.sd c.lbu c.not c.mul";
+                 beq bgeu lb lhu lwu ld sb sd csrrw csrrsi fence c.addi c.lui c.beqz c.j c.lwsp c.sd c.lbu \
+                 c.not c.mul";
     let missing: Vec<_> = kinds.split_whitespace().filter(|name| !has(name)).collect();
     assert!(missing.is_empty(), "{missing:?} of {}", OPS.len());
     assert!(OPS.len() >= 130, "{}", OPS.len());

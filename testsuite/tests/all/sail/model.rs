@@ -1,7 +1,7 @@
 //! The official Sail model, by the crate `softcore-rv64`, as a judge of one instruction at a time.
 //!
-//! What the crate's translation from Sail leaves out (`todo!()`) it answers with a panic; [`Sail::covers`] finds
-//! out by trying. It has no loads and stores and no decoder of compressed instructions: [`expand`] and
+//! What the crate's translation from Sail leaves out (`todo!()`) it answers with a panic; [`Sail::covers`]
+//! finds out by trying. It has no loads and stores and no decoder of compressed instructions: [`expand`] and
 //! [`Memory`] are written here, from the manual, and share nothing with the emulator.
 
 use softcore_rv64::prelude::bv;
@@ -56,8 +56,8 @@ impl Sail {
         self.core.set(regidx::Regidx(bv(r.into())), value);
     }
 
-    /// Executes a 32-bit instruction that stands at `pc` and is `len` bytes long; the next pc, or nothing if the
-    /// model does not know the instruction or it traps.
+    /// Executes a 32-bit instruction at `pc`, `len` bytes long; the next pc, or nothing if
+    /// the model does not know the instruction or it traps.
     pub fn execute(&mut self, word: u32, len: u8, pc: u64) -> Option<u64> {
         self.core.PC = bv(pc);
         self.core.nextPC = bv(pc.wrapping_add(len.into()));
@@ -89,7 +89,8 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `f` without the message of each panic that it catches. Other threads, which run other tests, keep theirs.
+/// Runs `f` without the message of each panic that it catches. Other threads, which run other tests, keep
+/// theirs.
 pub fn quietly<T>(f: impl FnOnce() -> T) -> T {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -99,7 +99,7 @@ fn overlaps() {
             ("vmerge.vvm", [0, 2, 3], "e32,m1", "vreg_vmask_rsv"),
             ("vadc.vvm", [0, 2, 3], "e32,m1", "vadc_vsbc_vd_v0_rsv"),
             ("vmadc.vvm", [0, 2, 3], "e32,m1", ""),
-            // Rules of their own.
+            // Special rules.
             ("vslideup.vi", [8, 8, 0], "e32,m1", "vslideup_vreg_constr"),
             ("vslidedown.vi", [8, 8, 0], "e32,m1", ""),
             ("vslide1up.vx", [8, 8, 5], "e32,m1", "vslide1up-vx_vreg_constr"),

@@ -38,8 +38,8 @@ fn element(hart: &Hart, register: usize, bits: u32, i: usize) -> u64 {
     u64::from_le_bytes(le)
 }
 
-/// The addresses and places of all accesses of the body in order: element, register number, byte of the group,
-/// address.
+/// The addresses and places of all accesses of the body in order: element, register number, byte of the
+/// group, address.
 struct Access {
     element: usize,
     place: usize,
@@ -125,7 +125,7 @@ fn prepare(hart: &mut Hart, op: Op, random: &mut Random) -> Option<Inst> {
     hart.vector_mut().vstart = if random.below(4) == 0 { random.below(hart.vector().vl) } else { 0 };
     let (eew, index) = eews(op, sew.bits());
     let size = u64::from(eew / 8) * (u64::from(nf) + 1);
-    // Aligned mostly; now and then an element lies across the boundary.
+    // Aligned mostly; now and then an element crosses the boundary.
     let reach = random.below(hart.vector().vl + 2) * size;
     let mut base = RAM_BASE + SMALL - reach;
     if random.below(4) == 0 {

@@ -1,5 +1,6 @@
-//! All vector instructions in bulk: each form at many types and VLENs, against a model, against itself on one element, or
-//! against the answers that a standard publishes. [`rules`](crate::rules) goes by the manual's sentences instead.
+//! All vector instructions in bulk: each form at many types and VLENs, against a model, against itself on one
+//! element, or against the answers that a standard publishes. [`rules`](crate::rules) goes by the manual's
+//! sentences instead.
 
 mod support;
 

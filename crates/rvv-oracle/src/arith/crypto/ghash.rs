@@ -1,7 +1,7 @@
-//! Zvkg: GHASH (NIST SP 800-38D). "The NIST specification orders the coefficients from left to right
-//! x0 x1 x2 ... x127 ... This can be viewed as a collection of byte elements in memory with the byte containing the
-//! lowest coefficients residing at the lowest memory address." So a block is the big-endian number of its bytes,
-//! whose top bit is x0.
+//! Zvkg: GHASH (NIST SP 800-38D). "The NIST specification orders the coefficients from left to right x0 x1 x2
+//! ... x127 ... This can be viewed as a collection of byte elements in memory with the byte containing the
+//! lowest coefficients residing at the lowest memory address." So a block is the big-endian number of its
+//! bytes, whose top bit is x0.
 
 fn block(words: [u32; 4]) -> u128 {
     words.iter().fold(0, |block, word| block << 32 | u128::from(word.swap_bytes()))

@@ -50,8 +50,8 @@ macro_rules! word {
 word!(u32, (2 13 22), (6 11 25), (7 18 3), (17 19 10));
 word!(u64, (28 34 39), (14 18 41), (1 8 7), (19 61 6));
 
-/// vsha2ch and vsha2cl: two rounds. `abef` is vs2, `cdgh` is vd, both with the last letter in element 0; the two
-/// message words come with their round constants added.
+/// vsha2ch and vsha2cl: two rounds. `abef` is vs2, `cdgh` is vd, both with the last letter in element 0; the
+/// two message words come with their round constants added.
 pub(super) fn compress<W: Word>(cdgh: [W; 4], abef: [W; 4], message: [W; 2]) -> [W; 4] {
     let [f, e, b, a] = abef;
     let [h, g, d, c] = cdgh;
@@ -68,7 +68,8 @@ pub(super) fn compress<W: Word>(cdgh: [W; 4], abef: [W; 4], message: [W; 2]) -> 
     [f, e, b, a]
 }
 
-/// vsha2ms: `W[16]` to `W[19]`, from `W[0]` to `W[3]` in vd, `W[4]` and `W[9]` to `W[11]` in vs2, `W[12]` to `W[15]` in vs1.
+/// vsha2ms: `W[16]` to `W[19]`, from `W[0]` to `W[3]` in vd, `W[4]` and `W[9]` to `W[11]` in vs2, `W[12]` to
+/// `W[15]` in vs1.
 pub(super) fn schedule<W: Word>(vd: [W; 4], vs2: [W; 4], vs1: [W; 4]) -> [W; 4] {
     let mut w = [W::default(); 20];
     w[..4].copy_from_slice(&vd);

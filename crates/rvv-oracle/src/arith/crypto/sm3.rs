@@ -1,12 +1,12 @@
-//! Zvksh: SM3 (GB/T 32905). "The endian byte swapping of the input and output words enables us to align with the
-//! SM3 specification without requiring that software perform these swaps."
+//! Zvksh: SM3 (GB/T 32905). "The endian byte swapping of the input and output words enables us to align with
+//! the SM3 specification without requiring that software perform these swaps."
 
 fn swap(words: [u32; 8]) -> [u32; 8] {
     words.map(u32::swap_bytes)
 }
 
-/// vsm3c: rounds 2·uimm and 2·uimm + 1. The state is A to H from element 0; of the message, elements 0, 1, 4 and
-/// 5 count.
+/// vsm3c: rounds 2·uimm and 2·uimm + 1. The state is A to H from element 0; of the message, elements 0, 1, 4
+/// and 5 count.
 pub(super) fn compress(state: [u32; 8], message: [u32; 8], uimm: u32) -> [u32; 8] {
     let w = swap(message);
     let mut state = swap(state);

@@ -103,7 +103,8 @@ fn draw(curves: &[(Category, Vec<Point>)], count: u64) -> String {
     let x = |n: u64| left + w * (n as f64).log10() / decades;
     let y = |percent: f64| top + h * (1.0 - percent / 100.0);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
         left + w + 24.0,
         top + h + 48.0

@@ -78,7 +78,7 @@ fn report(options: &CoverageOptions, shown: &Coverage, found: &mut Found) -> boo
         out!("{}", coverage::json(shown, &head));
         return good;
     }
-    // Every other intrinsic stands in two lists.
+    // Every other intrinsic is in two lists.
     let names = |c: &Choice| 1 + usize::from(c.intrinsic.overloaded.is_some());
     let everything: usize = all().iter().map(|i| 1 + usize::from(i.overloaded.is_some())).sum();
     let prototypes = if count.total == all().len() {

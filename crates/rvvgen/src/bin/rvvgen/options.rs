@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// Each program is a file in a small language (program.ir), the same as C or as an ELF, and the expected
 /// output at each VLEN: every defined bit, `?` for what the specification leaves open. The same seed, number,
 /// options and version give the same files, on any machine. Exit codes: 0 good, 1 a run printed something
-/// wrong or coverage is incomplete, 2 the command line or a file is wrong or cannot be written, 141 its output
-/// was closed.
+/// wrong or coverage is incomplete, 2 the command line or a file is wrong or cannot be written, 141 its
+/// output was closed.
 #[derive(Parser, Debug)]
 #[command(
     name = "rvvgen",
@@ -24,7 +24,7 @@ Examples:
   rvvgen --seed 7 -o out                            out/program.ir, program.c, expected.128.txt …
   rvvgen --seed 7 --emit elf -o out && rvvsim out/program.elf --vlen 256 \\
     | rvvgen check out/program.ir --vlen 256        a run without any compiler, judged
-  rvvgen --emit self-check --vlen 256 -o out        one C file for real hardware: exit status 0 or the first error
+  rvvgen --emit self-check --vlen 256 -o out        a C file for hardware: exits with 0, or says the error
   rvvgen --emit c --libc -o out                     a C program that prints text, for people and bug reports
   rvvgen --intrinsics 'vfw*_rm' --count 100 -o out  a hundred programs about some intrinsics
   rvvgen --policy spill --policy rounding -o out    biased programs; `rvvgen policies` lists them
@@ -289,7 +289,8 @@ impl StyleOptions {
     pub fn settings(&self, vlens: Vec<u32>, vl: VlChoice) -> Result<Settings, String> {
         if let Some(pattern) = self.selection().idle_pattern() {
             return Err(format!(
-                "no intrinsic is called `{pattern}`; patterns are of explicit names without `__riscv_`, with * and ?: \
+                "no intrinsic is called `{pattern}`; patterns are of explicit names without `__riscv_`, \
+                 with * and ?: \
                  'vfw*_rm'"
             ));
         }

@@ -35,7 +35,8 @@ const S_MINUS_ZERO: u64 = s(0x8000_0000);
 const D_NAN: u64 = 0x7ff8_0000_0000_0000;
 const H_NAN: u64 = h(0x7e00);
 
-/// Runs an instruction on floating-point registers and gives `rd` of the file it writes, with the flags raised.
+/// Runs an instruction on floating-point registers and gives `rd` of the file it writes, with the flags
+/// raised.
 fn float(name: &str, rm: u8, operands: &[u64]) -> (u64, u8) {
     let mut hart = hart();
     for (r, &operand) in (2..).zip(operands) {
@@ -392,7 +393,8 @@ fn flags_accrue() {
     assert_eq!(hart.fflags(), Flags(DZ | NX));
 }
 
-/// As Spike has it: `FS` is dirty once a floating-point register is written or a flag raised, set before or not.
+/// As Spike has it: `FS` is dirty once a floating-point register is written or a flag raised, set before or
+/// not.
 #[test]
 fn fs_becomes_dirty_when_floating_point_state_is_written() {
     for (name, operands, dirty) in [

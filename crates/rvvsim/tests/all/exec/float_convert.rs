@@ -179,7 +179,8 @@ fn bf16_is_the_upper_half_of_a_single() {
     check("fcvt.bf16.s", RNE, s(0x7f80_0001), h(0x7fc0), NV);
 }
 
-/// Table "Immediate values loaded by the fli.s instruction": exponent and the two top bits of the significand.
+/// Table "Immediate values loaded by the fli.s instruction": exponent and the two top bits of the
+/// significand.
 const FLI: [(u32, u32); 32] = [
     (0b0111_1111, 0),
     (0b0000_0001, 0),

@@ -36,8 +36,8 @@ fn words(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-/// A reader looks for an instruction by its mnemonic: it stands where the instruction gets its meaning. (A compressed
-/// one is found by what it expands to; a segment access by its own name.)
+/// A reader looks for an instruction by its mnemonic: it stands where the instruction gets its meaning. (A
+/// compressed one is found by what it expands to; a segment access by its own name.)
 #[test]
 fn every_mnemonic_stands_where_its_meaning_is() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

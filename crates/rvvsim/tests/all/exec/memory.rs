@@ -49,7 +49,8 @@ fn supervisor() -> Hart {
     h
 }
 
-/// Runs an instruction on the address, registers 10 and 12 for `rd` and `rs2`, which must fault and change nothing.
+/// Runs an instruction on the address, registers 10 and 12 for `rd` and `rs2`, which must fault and change
+/// nothing.
 #[track_caller]
 fn fault(h: &mut Hart, name: &str, address: u64) -> Trap {
     let memory = h.memory().to_vec();

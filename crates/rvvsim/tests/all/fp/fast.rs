@@ -15,7 +15,8 @@ fn check<F: Float>(op: Op, operands: [F::Bits; 3], rm: RoundingMode) {
         let got = op.fast::<F>(operands, rm, &mut flags);
         assert!(
             got == expected && flags == expected_flags | before,
-            "{} {op:?} {operands:#x?} {rm:?} with {before:?}: {got:#x} {flags:?}, not {expected:#x} {expected_flags:?}",
+            "{} {op:?} {operands:#x?} {rm:?} with {before:?}: {got:#x} {flags:?}, not {expected:#x} \
+             {expected_flags:?}",
             std::any::type_name::<F>(),
         );
     }

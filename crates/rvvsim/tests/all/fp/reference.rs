@@ -1,9 +1,9 @@
 //! The plain twin, SoftFloat, against a floating point that shares nothing with it: rustc_apfloat.
 //!
-//! rustc_apfloat has its own idea of two flags: it calls a result that is rounded up to the least normal number not
-//! tiny, however it got there, and raises no overflow where truncation gives the greatest finite number. Both are
-//! therefore taken from their definition: the same operation in a format of the same precision whose exponents have
-//! no end in sight (`Wide`) says what the rounded result would have been.
+//! rustc_apfloat has its own idea of two flags: it calls a result that is rounded up to the least normal
+//! number not tiny, however it got there, and raises no overflow where truncation gives the greatest finite
+//! number. Both are therefore taken from their definition: the same operation in a format of the same
+//! precision whose exponents have no end in sight (`Wide`) says what the rounded result would have been.
 
 use super::support::{MODES, Op, corners, operands, value};
 use rand::rngs::StdRng;
@@ -114,8 +114,8 @@ fn reference<F: Reference>(op: Op, operands: [F::Bits; 3], rm: RoundingMode) -> 
     judge::<F>(apply(op, operands, round(rm)), apply(op, operands.map(widen), round(rm)).value)
 }
 
-/// The square root, by an integer one: of a significand of 126 or 127 bits, which leaves more than 60 of the root,
-/// and one more bit for whether there was a remainder.
+/// The square root, by an integer one: of a significand of 126 or 127 bits, which leaves more than 60 of the
+/// root, and one more bit for whether there was a remainder.
 fn reference_sqrt<F: Reference>(a: F::Bits, rm: RoundingMode) -> (F::Bits, Flags) {
     if F::is_nan(a) {
         let flags = if F::is_signaling_nan(a) { Flags::NV } else { Flags::NONE };

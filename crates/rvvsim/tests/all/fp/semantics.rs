@@ -39,8 +39,8 @@ fn estimates_of_the_specification() {
     assert_eq!(with_flags(|flags| F32::rec7(0x7f76_5432, rm, flags)), (0x0021_4000, Flags::NONE));
 }
 
-/// The output of the least relative error over an interval of inputs, of the 128 there are in [1, 2) times `scale`:
-/// the error is greatest at one of the ends.
+/// The output of the least relative error over an interval of inputs, of the 128 there are in [1, 2) times
+/// `scale`: the error is greatest at one of the ends.
 fn best_estimate(function: impl Fn(f64) -> f64, low: f64, high: f64, scale: f64) -> u64 {
     let error = |i: u64| {
         let estimate = (1.0 + i as f64 / 128.0) * scale;
@@ -352,8 +352,8 @@ fn infinity_times_zero_is_invalid_whatever_is_added() {
     assert_eq!((result, flags), (F64::CANONICAL_NAN, Flags::NV));
 }
 
-/// Just below the least normal number, two values that become that number. Rounded to 24 bits as if exponents had
-/// no end, one of them does as well, and is not tiny.
+/// Just below the least normal number, two values that become that number. Rounded to 24 bits as if exponents
+/// had no end, one of them does as well, and is not tiny.
 #[test]
 fn tininess_is_detected_after_rounding() {
     let rm = RoundingMode::Rne;

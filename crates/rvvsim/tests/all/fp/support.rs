@@ -60,8 +60,8 @@ pub fn compose<F: Float>(negative: bool, field: i64, fraction: u64) -> F::Bits {
     if negative { magnitude | F::SIGN_BIT } else { magnitude }
 }
 
-/// Some forty values at which things change: zeros, the ends of the subnormal and of the normal numbers, one and its
-/// neighbours, integers' limits, infinities, NaNs of both kinds; with both signs.
+/// Some forty values at which things change: zeros, the ends of the subnormal and of the normal numbers, one
+/// and its neighbours, integers' limits, infinities, NaNs of both kinds; with both signs.
 pub fn corners<F: Float>() -> Vec<F::Bits> {
     let bias = i64::from(F::BIAS);
     let ones = (1 << F::SIG) - 1;

@@ -1,9 +1,10 @@
 //! C and C++ programs, compiled for Linux, that must behave as under `qemu-riscv64`.
 //!
-//! The sources are in `testsuite/guests`, each with what QEMU made of it (`.expected`: standard output, then the exit
-//! code). `vectors` is the exception: QEMU 11.1 puts no vector state into signal frames, so that file says what
-//! Linux would. The tests need a riscv64 C compiler (`RISCV_CC`, else `riscv64-linux-gnu-gcc`; `RISCV_CXX` likewise)
-//! and pass with a word where there is none. With `QEMU` set to a `qemu-riscv64` they ask it as well.
+//! The sources are in `testsuite/guests`, each with what QEMU made of it (`.expected`: standard output, then
+//! the exit code). `vectors` is the exception: QEMU 11.1 puts no vector state into signal frames, so that
+//! file says what Linux would. The tests need a riscv64 C compiler (`RISCV_CC`, else `riscv64-linux-gnu-gcc`;
+//! `RISCV_CXX` likewise) and pass with a word where there is none. With `QEMU` set to a `qemu-riscv64` they
+//! ask it as well.
 
 use rvvsim::elf::Image;
 use rvvsim::linux::{Grant, Input, Output, ProcessOptions};
