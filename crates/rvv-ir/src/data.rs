@@ -1,5 +1,6 @@
 //! What buffers hold at the start: seeded values, corner cases favoured, or literal ones.
 
+use half::{bf16, f16};
 use rvv_intrinsics::Elem;
 
 /// The contents of a buffer at the start.
@@ -171,20 +172,26 @@ fn corner(elem: Elem, rng: &mut SplitMix) -> u64 {
 
 fn small(elem: Elem, rng: &mut SplitMix) -> u64 {
     let n = rng.below(17) as i64 - 8;
-    if !elem.is_float() {
-        return n as u64;
+    // Halves are exact in every format.
+    let x = n as f32 / 2.0;
+    match elem {
+        Elem::F16 => f16::from_f32(x).to_bits().into(),
+        Elem::Bf16 => bf16::from_f32(x).to_bits().into(),
+        Elem::F32 => x.to_bits().into(),
+        Elem::F64 => f64::from(x).to_bits(),
+        _ => n as u64,
     }
-    // n/2 is exact in every format: a sign, a leading bit and at most three more.
-    let (exponent, fraction) = format(elem);
-    let sign = u64::from(n < 0) << (exponent + fraction);
-    let magnitude = n.unsigned_abs();
-    if magnitude == 0 {
-        return sign;
-    }
-    let lead = magnitude.ilog2();
-    let bias = (1u64 << (exponent - 1)) - 1;
-    let biased = bias + u64::from(lead) - 1;
-    sign | biased << fraction | (magnitude << fraction >> lead) & ((1 << fraction) - 1)
+}
+
+/// The value of a floating-point element, for people: `-1.5`, `inf`, `NaN`. Nothing for integers.
+pub fn float_text(elem: Elem, bits: u64) -> Option<String> {
+    Some(match elem {
+        Elem::F16 => format!("{:?}", f16::from_bits(bits as u16)),
+        Elem::Bf16 => format!("{:?}", bf16::from_bits(bits as u16)),
+        Elem::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+        Elem::F64 => format!("{:?}", f64::from_bits(bits)),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -199,7 +206,24 @@ mod tests {
             assert!(x.abs() <= 4.0 && (x * 2.0).fract() == 0.0, "{x}");
             let x = f32::from_bits(Distribution::Small.draw(Elem::F32, &mut rng) as u32);
             assert!(x.abs() <= 4.0 && (x * 2.0).fract() == 0.0, "{x}");
+            let x = f16::from_bits(Distribution::Small.draw(Elem::F16, &mut rng) as u16).to_f32();
+            assert!(x.abs() <= 4.0 && (x * 2.0).fract() == 0.0, "{x}");
+            let x = bf16::from_bits(Distribution::Small.draw(Elem::Bf16, &mut rng) as u16).to_f32();
+            assert!(x.abs() <= 4.0 && (x * 2.0).fract() == 0.0, "{x}");
         }
+    }
+
+    #[test]
+    fn floats_have_text() {
+        let text = |elem, bits| float_text(elem, bits).unwrap_or_default();
+        assert_eq!(
+            [0x3e00, 0x8000, 0x7c00, 1].map(|b| text(Elem::F16, b)),
+            ["1.5", "-0.0", "inf", "5.9604645e-8"]
+        );
+        assert_eq!([0x3fc0, 0xff80, 0x7fc0].map(|b| text(Elem::Bf16, b)), ["1.5", "-inf", "NaN"]);
+        assert_eq!(text(Elem::F32, 0x4040_0000), "3.0");
+        assert_eq!(text(Elem::F64, 1), "5e-324");
+        assert_eq!(float_text(Elem::U16, 0x3e00), None);
     }
 
     #[test]

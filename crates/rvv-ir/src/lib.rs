@@ -13,6 +13,7 @@ mod print;
 mod program;
 
 pub use check::{CheckError, Node, put_elem};
+pub use data::float_text;
 pub use effects::Effects;
 pub use expected::{Contents, Expected, Mismatch, VlChoice};
 pub use expected_text::{EXPECTED_VERSION, ExpectedError, element_text};

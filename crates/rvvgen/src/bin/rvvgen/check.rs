@@ -2,7 +2,7 @@
 
 use crate::options::CheckOptions;
 use rvv_cli::out;
-use rvv_ir::{Expected, Mismatch, Program, element_text};
+use rvv_ir::{Expected, Mismatch, Program, element_text, float_text};
 use rvv_oracle::{Options, evaluate};
 use std::io::Read;
 use std::path::Path;
@@ -61,7 +61,8 @@ fn describe(program: &Program, expected: &Expected, printed: &[u8], mismatch: &M
         let Some(bytes) = contents.bytes.get(at..at + size) else { break };
         let wanted = element_text(bytes, &contents.defined[at..at + size]);
         return match printed.get(start + at..start + at + size) {
-            Some(got) => {
+            Some(printed_element) => {
+                let got = printed_element;
                 // Bits beside bits, digits beside digits.
                 let got = if wanted.starts_with("0b") && wanted.len() > 2 * size {
                     let bits: String = got.iter().rev().map(|b| format!("{b:08b}")).collect();
@@ -69,7 +70,13 @@ fn describe(program: &Program, expected: &Expected, printed: &[u8], mismatch: &M
                 } else {
                     element_text(got, &vec![0xff; size])
                 };
-                format!("{name}: expected {wanted}, got {got}\n")
+                let value = |bytes: &[u8]| {
+                    let bits = bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+                    float_text(buffer.elem, bits).map_or(String::new(), |text| format!(" ({text})"))
+                };
+                let whole = contents.defined[at..at + size].iter().all(|defined| *defined == 0xff);
+                let meant = if whole { value(bytes) } else { String::new() };
+                format!("{name}: expected {wanted}{meant}, got {got}{}\n", value(printed_element))
             }
             None => format!(
                 "{name}: expected {wanted}, got nothing: the output ends after {} of {} bytes\n",
