@@ -193,6 +193,56 @@ fn tables_of_figures_name_the_command_that_wrote_them() {
     }
 }
 
+/// Whether a cell is a number, with a unit or a sign: `1 234`, `5.7 %`, `1.2×`, `–`.
+fn is_figure(cell: &str) -> bool {
+    let cell = cell.trim();
+    let unit = |word: &str| ["%", "×", "ms", "s", "MiB", "–", ""].contains(&word);
+    let number = |word: &str| word.trim_end_matches(['×', '%']).parse::<f64>().is_ok();
+    !cell.is_empty() && cell.split([' ', '\u{202f}', '\u{a0}']).all(|word| number(word) || unit(word))
+}
+
+/// The first line of each table with a column of figures that is outside the marks and names no command.
+fn tables_by_hand(text: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    let (mut marked, mut start, mut rows) = (false, 0, Vec::<Vec<&str>>::new());
+    for (number, line) in text.lines().chain([""]).enumerate() {
+        if line.starts_with('|') {
+            start = if rows.is_empty() { number + 1 } else { start };
+            rows.push(line.trim_matches('|').split('|').collect());
+            continue;
+        }
+        let table = std::mem::take(&mut rows);
+        let body = table.get(2..).unwrap_or_default();
+        let figures = |column: usize| body.iter().all(|row| row.get(column).is_some_and(|c| is_figure(c)));
+        let commands = table.first().is_some_and(|head| head.iter().any(|c| c.trim() == "command"));
+        if !marked && !commands && body.len() > 1 && (1..table[0].len()).any(figures) {
+            found.push(start);
+        }
+        marked = line.starts_with("<!-- begin: ") || marked && line != rvv_cli::figures::END;
+    }
+    found
+}
+
+/// Figures that no command writes are in one document: the rules that were broken by hand, once.
+#[test]
+fn no_table_of_figures_is_written_by_hand() {
+    for path in documents().into_iter().filter(|path| !path.ends_with("testsuite/MUTATIONS.md")) {
+        let text = std::fs::read_to_string(&path).expect("a document");
+        assert_eq!(tables_by_hand(&text), [], "lines of {}", path.display());
+    }
+}
+
+#[test]
+fn a_table_by_hand_is_found() {
+    let table = "| a | b |\n| --- | --- |\n| x | 1 234 ms |\n| y | 5.7 % |\n";
+    assert_eq!(tables_by_hand(table), [1]);
+    assert_eq!(tables_by_hand(&table.replace("| b |", "| command |")), []);
+    assert_eq!(tables_by_hand(&table.replace("5.7 %", "five")), []);
+    let marked = format!("<!-- begin: x -->\nWritten by `x`.\n\n{table}{}\n", rvv_cli::figures::END);
+    assert_eq!(tables_by_hand(&marked), []);
+    assert_eq!(tables_by_hand(&format!("{marked}\n{table}")), [10]);
+}
+
 /// Every file with `unsafe` in it is on the list of ARCHITECTURE.md, and only those are.
 #[test]
 fn the_architecture_lists_all_unsafe_code() {
