@@ -1,8 +1,8 @@
 //! The command line of the test suite.
 
 use clap::{Parser, Subcommand};
-use rvv_cli::{err, errln, outln};
-use std::io::IsTerminal;
+use rvv_cli::progress::Progress;
+use rvv_cli::{errln, outln};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use testsuite::lockstep::What;
@@ -110,15 +110,11 @@ fn main() -> ExitCode {
 
 fn lockstep(spike: &Spike, count: u64, seed: u64, what: What) -> Result<bool, Box<dyn std::error::Error>> {
     let folder = Scratch::new("lockstep")?;
-    let terminal = std::io::stderr().is_terminal();
+    let mut line = Progress::for_people();
     let report = lockstep::against_spike(spike, count, seed, what, &folder.0, |report| {
-        if terminal {
-            err!("\r{} instructions, {} differences", report.compared, report.differences.len());
-        }
+        line.show(|| format!("{} instructions, {} differences", report.compared, report.differences.len()));
     })?;
-    if terminal {
-        errln!();
-    }
+    drop(line);
     for d in &report.differences {
         outln!("seed {}, after {} instructions (< Spike, > rvvsim):\n{}\n", d.seed, d.after, d.text);
     }

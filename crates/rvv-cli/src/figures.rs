@@ -10,7 +10,28 @@
 //! <!-- end -->
 //! ```
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Why a table is not in its document.
+#[derive(Debug, thiserror::Error)]
+pub enum FiguresError {
+    /// The document cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The document.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The document has no marks for the table.
+    #[error("{}: add the lines `{}` and `{END}` where the table should be", path.display(), begin(name))]
+    NoMarks {
+        /// The document.
+        path: PathBuf,
+        /// The name of the table.
+        name: String,
+    },
+}
 
 /// The line after a marked part.
 pub const END: &str = "<!-- end -->";
@@ -26,16 +47,16 @@ pub fn begin(name: &str) -> String {
 /// `program` is how the running program is called, without its arguments, which are added.
 ///
 /// # Errors
-/// A sentence: the document cannot be read or written, or has no such part.
-pub fn update(document: &Path, name: &str, program: &str, table: &str) -> Result<(), String> {
-    let fail = |why: &dyn std::fmt::Display| format!("{}: {why}", document.display());
-    let text = std::fs::read_to_string(document).map_err(|e| fail(&e))?;
+/// The document cannot be read or written, or has no such part.
+pub fn update(document: &Path, name: &str, program: &str, table: &str) -> Result<(), FiguresError> {
+    let path = document.to_owned();
+    let file = |source| FiguresError::File { path: path.clone(), source };
+    let text = std::fs::read_to_string(document).map_err(file)?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let part = format!("Written by `{}`.\n\n{}\n", command(program, &arguments), table.trim());
-    let new = replace(&text, name, &part).ok_or_else(|| {
-        fail(&format!("add the lines `{}` and `{END}` where the table should be", begin(name)))
-    })?;
-    std::fs::write(document, new).map_err(|e| fail(&e))
+    let new = replace(&text, name, &part)
+        .ok_or_else(|| FiguresError::NoMarks { path: path.clone(), name: name.to_owned() })?;
+    std::fs::write(document, new).map_err(file)
 }
 
 /// The command as another machine would call it: files by their names if their paths are absolute.

@@ -4,6 +4,14 @@ use clap::Command;
 use clap_complete::Shell;
 use std::path::{Path, PathBuf};
 
+/// A file or folder that cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub struct GenerateError {
+    path: PathBuf,
+    source: std::io::Error,
+}
+
 /// Where files for a shell are under `share/`, and what they are called for `rvvsim`.
 const SHELLS: [(Shell, &str, &str, &str); 3] = [
     (Shell::Bash, "bash-completion/completions", "", ""),
@@ -16,9 +24,9 @@ const SHELLS: [(Shell, &str, &str, &str); 3] = [
 /// the files themselves do not list it.
 ///
 /// # Errors
-/// Inside, a sentence: a file cannot be written.
+/// Inside: a file cannot be written.
 #[must_use]
-pub fn generate(command: Command) -> Option<Result<(), String>> {
+pub fn generate(command: Command) -> Option<Result<(), GenerateError>> {
     let mut words = std::env::args_os().skip(1);
     match (words.next(), words.next(), words.next()) {
         (Some(option), Some(share), None) if option == "--generate" => {
@@ -28,10 +36,14 @@ pub fn generate(command: Command) -> Option<Result<(), String>> {
     }
 }
 
-fn write(mut command: Command, share: &Path) -> Result<(), String> {
+fn write(mut command: Command, share: &Path) -> Result<(), GenerateError> {
+    let fail = |path: &Path| {
+        let path = path.to_owned();
+        |source| GenerateError { path, source }
+    };
     let folder = |name: &str| {
         let folder = share.join(name);
-        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display())).map(|()| folder)
+        std::fs::create_dir_all(&folder).map_err(fail(&folder)).map(|()| folder)
     };
     let name = command.get_name().to_owned();
     // Completions add `help` subcommands to the command, which need no pages.
@@ -40,10 +52,10 @@ fn write(mut command: Command, share: &Path) -> Result<(), String> {
         let file = folder(place)?.join(format!("{before}{name}{after}"));
         let mut text = Vec::new();
         clap_complete::generate(shell, &mut command, &name, &mut text);
-        std::fs::write(&file, text).map_err(|e| format!("{}: {e}", file.display()))?;
+        std::fs::write(&file, text).map_err(fail(&file))?;
     }
     let pages = folder("man/man1")?;
-    clap_mangen::generate_to(for_pages, &pages).map_err(|e| format!("{}: {e}", pages.display()))
+    clap_mangen::generate_to(for_pages, &pages).map_err(fail(&pages))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What all commands share: a standard output that may be full or closed, where `println!` panics;
-//! completions and man pages; tables in documents.
+//! completions and man pages; tables in documents; progress lines.
 
 pub mod figures;
 mod generate;
+pub mod progress;
 
-pub use generate::generate;
+pub use generate::{GenerateError, generate};
 use std::fmt::Arguments;
 use std::io::{Error, ErrorKind, Write, stderr, stdout};
 

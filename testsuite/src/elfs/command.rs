@@ -3,12 +3,13 @@
 use super::{Line, Setup, Verdict, find, run_all, to_junit};
 use crate::peer::{Spike, spike_isa};
 use clap::Args;
-use rvv_cli::{err, errln, out};
+use rvv_cli::out;
+use rvv_cli::progress::Progress;
 use rvv_isa::Isa;
 use rvvsim::Config;
 use std::error::Error;
-use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// What the command takes.
@@ -66,15 +67,11 @@ pub fn main(options: &Options) -> Result<bool, Box<dyn Error>> {
         limit: Duration::from_secs(options.timeout),
         jobs: options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
     };
-    let terminal = std::io::stderr().is_terminal();
+    let line = Mutex::new(Progress::for_people());
     let lines = run_all(&setup, &elfs, |done| {
-        if terminal {
-            err!("\r{done}/{}", elfs.len());
-        }
+        line.lock().unwrap_or_else(PoisonError::into_inner).show(|| format!("{done} of {}", elfs.len()));
     })?;
-    if terminal {
-        errln!();
-    }
+    drop(line);
     out!("{}", table(&lines));
     if let Some(path) = &options.junit {
         let name = options.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -5,10 +5,10 @@ use super::golden::{self, Entry, Goldens, entries};
 use super::program::program;
 use super::run::{check, first_difference, on_rvvsim, on_spike};
 use super::{CASES_PER_TYPE, VLENS};
-use rvv_cli::{err, errln, outln};
+use rvv_cli::outln;
+use rvv_cli::progress::Progress;
 use rvvsim::Config;
 use std::error::Error;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,8 +32,7 @@ pub fn main(spike: Option<&Path>, anew: bool, op: &str, vlen: Option<u32>) -> Re
 /// Runs `work` on every job, on all cores; the results in order of the jobs.
 fn parallel<J: Sync, R: Send>(jobs: &[J], what: &str, work: impl Fn(&J, usize) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(jobs.len()));
-    let progress = std::io::stderr().is_terminal();
+    let done = Mutex::new((Vec::with_capacity(jobs.len()), Progress::for_people()));
     std::thread::scope(|scope| {
         for worker in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             let (next, done, work) = (&next, &done, &work);
@@ -42,18 +41,15 @@ fn parallel<J: Sync, R: Send>(jobs: &[J], what: &str, work: impl Fn(&J, usize) -
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(at) else { return };
                     let result = work(job, worker);
-                    done.lock().unwrap_or_else(|e| e.into_inner()).push((at, result));
-                    if progress && at % 16 == 0 {
-                        err!("\r{what} {at}/{} ", jobs.len());
-                    }
+                    let (results, line) = &mut *done.lock().unwrap_or_else(|e| e.into_inner());
+                    results.push((at, result));
+                    line.show(|| format!("{what} {} of {}", results.len(), jobs.len()));
                 }
             });
         }
     });
-    if progress {
-        errln!();
-    }
-    let mut results = done.into_inner().unwrap_or_else(|e| e.into_inner());
+    let (mut results, line) = done.into_inner().unwrap_or_else(|e| e.into_inner());
+    drop(line);
     results.sort_by_key(|(at, _)| *at);
     results.into_iter().map(|(_, result)| result).collect()
 }

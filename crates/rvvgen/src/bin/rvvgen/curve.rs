@@ -38,7 +38,8 @@ pub fn run(options: &CoverageOptions) -> Result<bool, String> {
         std::fs::write(path, drawn).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
     }
     if let Some(document) = &options.markdown {
-        figures::update(document, "rvvgen coverage", "rvvgen", &markdown(&curves))?;
+        figures::update(document, "rvvgen coverage", "rvvgen", &markdown(&curves))
+            .map_err(|e| e.to_string())?;
     }
     out!("{}", if options.json { json(&curves) } else { table(&curves) });
     Ok(true)

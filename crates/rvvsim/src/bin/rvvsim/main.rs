@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     } else if let Some(done) = rvv_cli::generate(Options::command()) {
         return match done {
             Ok(()) => ExitCode::SUCCESS,
-            Err(message) => ExitCode::from(cannot_run(&message)),
+            Err(e) => ExitCode::from(cannot_run(&e.to_string())),
         };
     } else {
         match Options::try_parse_from(args) {
