@@ -228,7 +228,7 @@ fn tables_by_hand(text: &str) -> Vec<usize> {
 fn no_table_of_figures_is_written_by_hand() {
     for path in documents().into_iter().filter(|path| !path.ends_with("testsuite/MUTATIONS.md")) {
         let text = std::fs::read_to_string(&path).expect("a document");
-        assert_eq!(tables_by_hand(&text), [], "lines of {}", path.display());
+        assert_eq!(tables_by_hand(&text), [0_usize; 0], "lines of {}", path.display());
     }
 }
 
@@ -236,10 +236,10 @@ fn no_table_of_figures_is_written_by_hand() {
 fn a_table_by_hand_is_found() {
     let table = "| a | b |\n| --- | --- |\n| x | 1 234 ms |\n| y | 5.7 % |\n";
     assert_eq!(tables_by_hand(table), [1]);
-    assert_eq!(tables_by_hand(&table.replace("| b |", "| command |")), []);
-    assert_eq!(tables_by_hand(&table.replace("5.7 %", "five")), []);
+    assert_eq!(tables_by_hand(&table.replace("| b |", "| command |")), [0_usize; 0]);
+    assert_eq!(tables_by_hand(&table.replace("5.7 %", "five")), [0_usize; 0]);
     let marked = format!("<!-- begin: x -->\nWritten by `x`.\n\n{table}{}\n", rvv_cli::figures::END);
-    assert_eq!(tables_by_hand(&marked), []);
+    assert_eq!(tables_by_hand(&marked), [0_usize; 0]);
     assert_eq!(tables_by_hand(&format!("{marked}\n{table}")), [10]);
 }
 
