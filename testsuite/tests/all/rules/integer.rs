@@ -336,7 +336,7 @@ fn vxsat_is_not_set_by_elements_that_are_not_active() {
 
 /// Zvabd 0.9: differences have no sign and are taken before they are widened; wide ones are of 8 and 16 bits only.
 #[test]
-fn absolute_differences_are_unsigned_and_widen_from_8_and_16_bits() {
+fn draft_absolute_differences_are_unsigned_and_widen_from_8_and_16_bits() {
     let mut lab = Lab::isa(128, "rv64gcv_zvabd");
     lab.set(8, Lmul::M1).vl(2).puts(VS2, 8, &[0x80, 0x7f]).puts(VS1, 8, &[0x7f, 0x80]).x(SCALAR, 0);
     lab.ok(ins("vabd.vv").vd(VD).vs2(VS2).vs1(VS1));

@@ -95,7 +95,9 @@ fn every_instruction_is_legal_exactly_where_its_eew_and_emul_are() {
                 good += 1;
             } else {
                 let why = lab.illegal(form.ins());
-                assert!(why.starts_with("norm:"), "{} under e{sew},{lmul}: {why}", form.name());
+                // The rules of a draft have no ids yet.
+                let cited = why.starts_with("norm:") || why.starts_with("Zvabd: ");
+                assert!(cited, "{} under e{sew},{lmul}: {why}", form.name());
                 bad += 1;
             }
         }

