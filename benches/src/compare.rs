@@ -20,6 +20,10 @@ pub struct Options {
     pub qemu: Option<PathBuf>,
     /// `spike`.
     pub spike: Option<PathBuf>,
+    /// `rvlinux` of libriscv, whose VLEN is that of its build.
+    pub libriscv: Option<PathBuf>,
+    /// Only guests whose names contain this.
+    pub only: Option<String>,
     /// Where to write a chart.
     pub svg: Option<PathBuf>,
     /// A document whose tables are rewritten.
@@ -31,7 +35,7 @@ pub struct Options {
 }
 
 /// The vector guests, as `benches/guests` has them: their name, and what the table calls them.
-pub const VECTOR: [(&str, &str); 7] = [
+pub const VECTOR: [(&str, &str); 9] = [
     ("memcpy_e8m8", "e8m8 copy"),
     ("saxpy_e32m4", "e32m4 saxpy (f32 multiply-add)"),
     ("integer_e32m1", "e32m1 add, multiply, xor, shift, maximum"),
@@ -39,13 +43,19 @@ pub const VECTOR: [(&str, &str); 7] = [
     ("reduce_e32m4", "e32m4 widening sum"),
     ("gather_e32m2", "e32m2 indexed load, gather"),
     ("divide_e32m4", "e32m4 f32 divide, square root"),
+    ("matrix_e32m4", "e32m4 matrix product"),
+    ("strings_e8m4", "e8m4 strlen (fault-only-first), memchr"),
 ];
+/// Those of vector cryptography.
+pub const CRYPTO: [(&str, &str); 2] =
+    [("crypto_aes", "AES-256 in counter mode (Zvkned)"), ("crypto_sha256", "SHA-256 (Zvknha)")];
 /// The scalar ones.
-pub const SCALAR: [(&str, &str); 4] = [
+pub const SCALAR: [(&str, &str); 5] = [
     ("scalar_xorshift", "xorshift, modulo"),
     ("scalar_heapsort", "heap sort"),
     ("scalar_mixed", "lists, matrix, state machine, CRC"),
     ("scalar_records", "records, strings"),
+    ("scalar_program", "a program: compressor, expander"),
 ];
 
 /// Set for `benches guest` when it is to say how many instructions it retired.
@@ -62,7 +72,24 @@ enum Who {
     Us,
     Qemu,
     Spike,
+    Libriscv,
 }
+
+impl Who {
+    fn name(self) -> &'static str {
+        match self {
+            Who::Us => "rvvsim",
+            Who::Qemu => "QEMU",
+            Who::Spike => "Spike",
+            Who::Libriscv => "libriscv",
+        }
+    }
+}
+
+/// As many there are.
+const ALL: usize = 4;
+/// Those that this emulator is compared with.
+const OTHERS: [Who; ALL - 1] = [Who::Qemu, Who::Spike, Who::Libriscv];
 
 /// Runs a Linux guest in this process; what `benches guest FILE VLEN` does.
 ///
@@ -95,11 +122,17 @@ impl Options {
             }
             Who::Qemu => {
                 command = Command::new(self.qemu.as_ref()?);
-                command.arg("-cpu").arg(format!("rv64,v=true,vlen={vlen}")).arg(guest(name, "linux"));
+                let cpu = format!("rv64,v=true,zvkned=true,zvknha=true,vlen={vlen}");
+                command.arg("-cpu").arg(cpu).arg(guest(name, "linux"));
             }
             Who::Spike => {
                 command = Command::new(self.spike.as_ref()?);
-                command.arg(format!("--isa=rv64gcv_zicclsm_zvl{vlen}b")).arg(guest(name, "htif"));
+                let isa = format!("--isa=rv64gcv_zicclsm_zvkned_zvknha_zvl{vlen}b");
+                command.arg(isa).arg(guest(name, "htif"));
+            }
+            Who::Libriscv => {
+                command = Command::new(self.libriscv.as_ref()?);
+                command.arg(guest(name, "linux"));
             }
         }
         Some(command)
@@ -128,12 +161,13 @@ impl Options {
         let mut all = vec![Who::Us];
         all.extend(self.qemu.as_ref().map(|_| Who::Qemu));
         all.extend(self.spike.as_ref().map(|_| Who::Spike));
+        all.extend(self.libriscv.as_ref().map(|_| Who::Libriscv));
         all
     }
 
     /// The medians of all emulators for a guest, in turn so that what else the machine does is shared.
-    fn medians(&self, name: &str, vlen: u32, rounds: usize) -> [Option<f64>; 3] {
-        let mut times: [Vec<f64>; 3] = Default::default();
+    fn medians(&self, name: &str, vlen: u32, rounds: usize) -> [Option<f64>; ALL] {
+        let mut times: [Vec<f64>; ALL] = Default::default();
         let mut outputs = Vec::new();
         for _ in 0..rounds.max(1) {
             for who in self.peers() {
@@ -165,7 +199,7 @@ impl Options {
 struct Row {
     name: String,
     vlen: u32,
-    times: [Option<f64>; 3],
+    times: [Option<f64>; ALL],
 }
 
 impl Row {
@@ -212,49 +246,69 @@ fn number(value: Option<f64>, unit: &str) -> String {
     value.map_or("–".to_owned(), |v| if v < 10.0 { format!("{v:.2}{unit}") } else { format!("{v:.0}{unit}") })
 }
 
+/// The cells of a row: our time, and of each of the others, if there are any, its time and the ratio.
+fn cells(options: &Options, own: String, of: impl Fn(Who) -> [String; 2]) -> String {
+    let mut text = format!(" {own} |");
+    for who in OTHERS {
+        // QEMU and Spike always have their columns.
+        if who != Who::Libriscv || options.libriscv.is_some() {
+            let [time, ratio] = of(who);
+            let _ = write!(text, " {time} | {ratio} |");
+        }
+    }
+    text
+}
+
+impl Row {
+    fn line(&self, options: &Options) -> String {
+        let ms = |who: Who| number(self.times[who as usize].map(|t| t * 1e3), "");
+        let cells = cells(options, ms(Who::Us), |who| [ms(who), number(self.ratio(who), "×")]);
+        format!("| {} | {} |{cells}\n", self.name, self.vlen)
+    }
+}
+
 /// Compares, and says so as it goes; the tables, in Markdown.
 #[must_use]
 pub fn compare(options: &Options) -> String {
-    let mut rows = Vec::new();
-    let mut text = "| guest | VLEN | rvvsim, ms | QEMU, ms | | Spike, ms | |\n| --- | ---: | ---: | ---: | \
-                    ---: | ---: | ---: |\n"
-        .to_owned();
-    let groups = [("scalar", &SCALAR[..], 128), ("vector", &VECTOR[..], 128), ("vector", &VECTOR[..], 1024)];
+    let mut rows: Vec<Row> = Vec::new();
+    let head = cells(options, format!("{}, ms", Who::Us.name()), |who| {
+        [format!("{}, ms", who.name()), String::new()]
+    });
+    let line = cells(options, "---:".into(), |_| ["---:".into(), "---:".into()]);
+    let mut text = format!("| guest | VLEN |{head}\n| --- | ---: |{line}\n");
+    let groups = [
+        ("scalar", &SCALAR[..], 128),
+        ("vector", &VECTOR[..], 128),
+        ("vector", &VECTOR[..], 1024),
+        ("cryptography", &CRYPTO[..], 128),
+    ];
+    let chosen = |name: &str| options.only.as_ref().is_none_or(|part| name.contains(part.as_str()));
     for (group, guests, vlen) in groups {
         let first = rows.len();
-        for (name, title) in guests {
-            let row =
-                Row { name: (*title).to_owned(), vlen, times: options.medians(name, vlen, options.rounds) };
-            let ms = row.times.map(|t| number(t.map(|t| t * 1e3), ""));
-            let ratios = [Who::Qemu, Who::Spike].map(|who| number(row.ratio(who), "×"));
-            let line = format!(
-                "| {title} | {vlen} | {} | {} | {} | {} | {} |\n",
-                ms[0], ms[1], ratios[0], ms[2], ratios[1]
-            );
+        for (name, title) in guests.iter().filter(|(name, _)| chosen(name)) {
+            let times = options.medians(name, vlen, options.rounds);
+            let row = Row { name: (*title).to_owned(), vlen, times };
+            let line = row.line(options);
             err!("{line}");
             text += &line;
             rows.push(row);
         }
-        let means = [Who::Qemu, Who::Spike]
-            .map(|who| number(geometric_mean(rows[first..].iter().filter_map(|row| row.ratio(who))), "×"));
-        let _ = writeln!(
-            text,
-            "| **{group}, geometric mean** | {vlen} | | | **{}** | | **{}** |",
-            means[0], means[1]
-        );
+        let mean = |who| geometric_mean(rows[first..].iter().filter_map(|row| row.ratio(who)));
+        if rows.len() > first {
+            let cells = cells(options, String::new(), |who| {
+                [String::new(), format!("**{}**", number(mean(who), "×"))]
+            });
+            let _ = writeln!(text, "| **{group}, geometric mean** | {vlen} |{cells}");
+        }
+    }
+    if options.only.is_some() {
+        return text;
     }
     let empty = options.medians("empty", 128, 4 * options.rounds);
-    let row = Row { name: "an empty program, start to end".to_owned(), vlen: 128, times: empty };
-    let ms = row.times.map(|t| number(t.map(|t| t * 1e3), ""));
-    let ratios = [Who::Qemu, Who::Spike].map(|who| number(row.ratio(who), "×"));
+    text += &Row { name: "an empty program, start to end".to_owned(), vlen: 128, times: empty }.line(options);
     let _ = writeln!(
         text,
-        "| {} | 128 | {} | {} | {} | {} | {} |\n",
-        row.name, ms[0], ms[1], ratios[0], ms[2], ratios[1]
-    );
-    let _ = writeln!(
-        text,
-        "Programs of 2 000 instructions, in process: {:.0} a second on one core with a new machine for \
+        "\nPrograms of 2 000 instructions, in process: {:.0} a second on one core with a new machine for \
          each, {:.0} with \
          one that is reset.\n",
         small_programs(false),
@@ -369,7 +423,8 @@ fn count(file: &Path, vlen: u32) -> Option<(u64, u64)> {
     Some((after("retired : ")?, after("Collected : ")?))
 }
 
-/// How many times as fast as the others, as bars on a logarithmic scale from 1/4 to 64.
+/// How many times as fast as the others, as bars on a logarithmic scale from 1/4 to 64. Rectangles and text: a
+/// plotting crate would be more to build than to save.
 fn chart(rows: &[Row]) -> String {
     const LEFT: f64 = 330.0;
     const WIDTH: f64 = 480.0;
@@ -435,7 +490,7 @@ mod tests {
     #[test]
     fn guests_run_and_print_their_line() {
         let options = Options::default();
-        for (name, _) in VECTOR.iter().chain(&SCALAR) {
+        for (name, _) in VECTOR.iter().chain(&SCALAR).chain(&CRYPTO) {
             assert!(guest(name, "linux").exists() && guest(name, "htif").exists(), "{name}");
         }
         assert_eq!(run_guest(&guest("empty", "linux"), 128), Ok(0));

@@ -1,9 +1,9 @@
 //! `cargo run --release -p benches -- families`: time per vector instruction and element, as a Markdown
 //! table.
 //!
-//! `cargo run --release -p benches -- compare [--qemu PATH] [--spike PATH] [--svg FILE] [--rounds N]
-//! [--counts]`: the guests of `benches/guests` on this emulator and on others; with `--counts`, host
-//! instructions too, by valgrind.
+//! `cargo run --release -p benches -- compare [--qemu PATH] [--spike PATH] [--libriscv PATH] [--svg FILE]
+//! [--rounds N] [--only NAME] [--counts]`: the guests of `benches/guests` on this emulator and on others, all of
+//! them or those whose names contain NAME; with `--counts`, host instructions too, by valgrind.
 //!
 //! With `--markdown FILE` both rewrite their marked part of a document: see [`rvv_cli::figures`].
 
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: benches families [--markdown FILE]
-       benches compare [--qemu PATH] [--spike PATH] [--svg FILE] [--rounds N] [--counts] [--markdown FILE]
+       benches compare [--qemu PATH] [--spike PATH] [--libriscv PATH] [--svg FILE] [--rounds N] [--only NAME]
+                       [--counts] [--markdown FILE]
        benches guest FILE VLEN";
 
 fn options(args: &[String]) -> Option<Options> {
@@ -29,6 +30,8 @@ fn options(args: &[String]) -> Option<Options> {
         match name.as_str() {
             "--qemu" => options.qemu = Some(value.into()),
             "--spike" => options.spike = Some(value.into()),
+            "--libriscv" => options.libriscv = Some(value.into()),
+            "--only" => options.only = Some(value.clone()),
             "--svg" => options.svg = Some(value.into()),
             "--markdown" => options.markdown = Some(value.into()),
             "--rounds" => options.rounds = value.parse().ok()?,

@@ -41,24 +41,27 @@ pub fn load(bytes: &[u8]) -> Reached {
         let _ = machine.run(None);
         reached = Reached::Ran;
     }
-    let options = ProcessOptions {
-        args: vec![b"guest".to_vec()],
-        stdin: Input::Bytes(Vec::new()),
-        stdout: Output::Capture,
-        stderr: Output::Capture,
-        output_limit: 1 << 16,
-        // A guest that sleeps for years must not.
-        clock: Clock::Counted,
-        seed: Some(1),
-        stack: 64 << 10,
-        ..ProcessOptions::default()
-    };
-    if let Ok(mut machine) = Machine::user(config, &image, options) {
+    if let Ok(mut machine) = Machine::user(config, &image, process()) {
         let _ = machine.run(None);
         reached = Reached::Ran;
     }
     let _ = image.nearest(image.entry);
     reached
+}
+
+/// A process that sees nothing of the host, prints little, and cannot sleep for years.
+pub(crate) fn process() -> ProcessOptions {
+    ProcessOptions {
+        args: vec![b"guest".to_vec()],
+        stdin: Input::Bytes(Vec::new()),
+        stdout: Output::Capture,
+        stderr: Output::Capture,
+        output_limit: 1 << 16,
+        clock: Clock::Counted,
+        seed: Some(1),
+        stack: 64 << 10,
+        ..ProcessOptions::default()
+    }
 }
 
 /// What a bare machine prints goes nowhere.

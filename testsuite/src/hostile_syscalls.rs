@@ -1,11 +1,12 @@
 //! Hostile system calls: every number with every kind of bad argument, in process, against a guest in the
 //! sandbox.
 
+use crate::hostile::process;
 use rvv_asm::asm::Asm;
 use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::Op;
 use rvvsim::elf::Image;
-use rvvsim::linux::{Clock, Grant, Input, Output, ProcessOptions, Verdict};
+use rvvsim::linux::{Grant, Input, ProcessOptions, Verdict};
 use rvvsim::{Config, Machine};
 use std::cell::RefCell;
 use std::fs;
@@ -136,18 +137,10 @@ impl Scene {
         });
         let grant = |name, writable| Grant { path: self.base.join(name), writable };
         let options = ProcessOptions {
-            args: vec![b"guest".to_vec()],
             dirs: vec![grant("granted", true), grant("granted/in", false)],
             tmp_limit: TMP,
             stdin: Input::Bytes(vec![5; 1000]),
-            stdout: Output::Capture,
-            stderr: Output::Capture,
-            output_limit: 1 << 16,
-            // A guest that sleeps for years must not.
-            clock: Clock::Counted,
-            seed: Some(1),
-            stack: 64 << 10,
-            ..ProcessOptions::default()
+            ..process()
         };
         let config = Config { mem: MEM, ..Config::default() };
         Machine::user(config, image, options).expect("it fits")

@@ -2,6 +2,7 @@
 //! are corner cases, and streams of instructions with anything for operands, at any VLEN. Nothing of it may
 //! make the emulator panic or hang.
 
+use crate::hostile::process;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +10,6 @@ use rvv_asm::elf_writer::ElfWriter;
 use rvv_isa::{Class, Inst, Isa, Lmul, Op, Sew, Vtype, csr};
 use rvvsim::config::Agnostic;
 use rvvsim::elf::Image;
-use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
 use rvvsim::{Cause, Config, Hart, Machine, vector};
 use rvvsim::{Engine, Stop};
 use std::collections::BTreeSet;
@@ -263,20 +263,7 @@ pub fn run_stream(words: &[u32], vlen: u32, mode: Mode, seed: u64, most: u64) ->
     let config = Config { isa: isa(), vlen, mem: MEM, tail, mask, ..Config::default() };
     let mut machine = match mode {
         Mode::Bare => Machine::bare(config, &image).expect("it fits"),
-        Mode::User => {
-            let options = ProcessOptions {
-                args: vec![b"guest".to_vec()],
-                stdin: Input::Bytes(Vec::new()),
-                stdout: Output::Capture,
-                stderr: Output::Capture,
-                output_limit: 1 << 16,
-                clock: Clock::Counted,
-                seed: Some(1),
-                stack: 64 << 10,
-                ..ProcessOptions::default()
-            };
-            Machine::user(config, &image, options).expect("it fits")
-        }
+        Mode::User => Machine::user(config, &image, process()).expect("it fits"),
     };
     crate::hostile::silence(&mut machine);
     let hart = machine.hart_mut();

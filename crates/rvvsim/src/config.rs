@@ -70,10 +70,10 @@ pub enum VsetvlX0 {
 /// What executes the guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EngineChoice {
-    /// The interpreter, and host code for what runs often, where the host can have it and gains by it.
+    /// The interpreter, and host code for what runs often, where the host can have it.
+    #[default]
     Auto,
     /// The interpreter alone.
-    #[default]
     Interpreter,
     /// As `Auto`, and it is an error if the host cannot have host code.
     Jit,
@@ -150,7 +150,7 @@ fn most_blocks() -> u32 {
     {
         return number.parse().expect("RVVSIM_MOST_BLOCKS is a number of blocks");
     }
-    1 << 16
+    1 << 18
 }
 
 /// As [`most_blocks`]: so every test can be run by host code alone (`RVVSIM_ENGINE=jit`, threshold 0) or by

@@ -204,6 +204,11 @@ impl Image<'static> {
 }
 
 impl<'a> Image<'a> {
+    /// The file.
+    pub(crate) fn file(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Checks the bytes of an ELF file.
     ///
     /// # Errors

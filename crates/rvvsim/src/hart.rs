@@ -1,6 +1,8 @@
 //! One hardware thread: its registers, and its loads and stores.
 
+mod debug;
 mod state;
+mod thread;
 
 use crate::config::Config;
 use crate::engine::CommitLog;
@@ -11,6 +13,7 @@ use crate::trap::{Cause, Exec, Trap};
 use crate::vector::VectorState;
 use rvv_isa::Inst;
 use std::ops::{Index, IndexMut};
+pub(crate) use thread::ThreadRegisters;
 
 /// A register file of 32 64-bit registers.
 ///
@@ -27,6 +30,11 @@ impl RegFile {
     #[must_use]
     pub fn architectural(&self) -> &[u64; 32] {
         self.0.first_chunk().expect("256 is more than 32")
+    }
+
+    /// Exchanges the architectural registers.
+    fn swap(&mut self, other: &mut RegFile) {
+        self.0[..32].swap_with_slice(&mut other.0[..32]);
     }
 }
 
@@ -60,7 +68,7 @@ pub enum Environment {
 }
 
 /// What host code leaves behind: see [`crate::jit`].
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 #[repr(C)]
 pub(crate) struct HostCode {
     /// Instructions that it may still execute.
@@ -81,6 +89,15 @@ pub(crate) struct HostCode {
     pub host_mxcsr: u32,
     /// The address of the vector registers.
     pub registers: usize,
+    /// Vectors that it uses.
+    pub constants: crate::jit::Constants,
+}
+
+/// When the engine is left at atomic instructions: where the interleaving of threads matters most.
+#[derive(Clone, Copy)]
+pub(crate) struct AtomicStops {
+    /// Atomic instructions and fences until then.
+    pub left: u32,
 }
 
 /// The state of one hart, with the memory it sees.
@@ -117,6 +134,12 @@ pub struct Hart {
     pub(crate) env: Environment,
     /// The reservation of LR: RAM offset and size.
     pub(crate) reservation: Option<(usize, usize)>,
+    /// What LR loaded: where other processes store, too, SC compares.
+    pub(crate) reserved: u64,
+    /// The number of the hart, or of the thread on it, in the commit log.
+    pub(crate) number: u32,
+    /// Leave the engine after every so many atomic instructions and fences, so that another thread may run.
+    pub(crate) atomics: Option<AtomicStops>,
     /// Instructions retired before the current block.
     pub(crate) instret: u64,
     /// Instructions of the current block retired before the current one.
@@ -161,6 +184,9 @@ impl Hart {
             tlb_generation: 1,
             env,
             reservation: None,
+            reserved: 0,
+            number: 0,
+            atomics: None,
             instret: 0,
             retired_in_block: 0,
             resync: false,
@@ -198,6 +224,17 @@ impl Hart {
     #[must_use]
     pub fn instructions_retired(&self) -> u64 {
         self.instret + u64::from(self.retired_in_block)
+    }
+
+    /// An atomic instruction or a fence has executed: whoever schedules threads may want to know.
+    #[inline(always)]
+    pub(crate) fn note_atomic(&mut self) {
+        if let Some(stops) = &mut self.atomics {
+            stops.left = stops.left.saturating_sub(1);
+            if stops.left == 0 {
+                self.resync = true;
+            }
+        }
     }
 
     /// Translations may have changed: forget them.

@@ -38,10 +38,9 @@ pub fn is_available() -> bool {
     false
 }
 
-/// There is no host code here.
-pub fn is_worth_while(_block: &Block) -> bool {
-    false
-}
+/// There are none.
+#[derive(Clone, Copy, Default)]
+pub struct Constants;
 
 #[expect(clippy::unused_self, clippy::needless_pass_by_ref_mut, reason = "the signatures of host code")]
 impl Jit {
@@ -57,7 +56,7 @@ impl Jit {
         match *self {}
     }
 
-    pub fn compile(&mut self, _block: &Block) -> Option<Compiled> {
+    pub fn compile<'b>(&mut self, _blocks: impl Iterator<Item = &'b Block>) -> bool {
         match *self {}
     }
 

@@ -199,12 +199,22 @@ impl Machine {
         Ok(Machine { hart, engine: Engine::default(), process: Some(Box::new(process)) })
     }
 
-    /// Runs until the guest ends, a limit is reached, or `deadline` passes.
+    /// Runs until the guest ends, a limit is reached, or `deadline` passes. Children of a guest that forks
+    /// never return from here.
     pub fn run(&mut self, deadline: Option<Instant>) -> Outcome {
-        let limit = self.hart.config.max_insns.unwrap_or(u64::MAX);
+        let outcome = self.run_to_end(deadline);
+        self.end_child(&outcome);
+        outcome
+    }
+
+    fn run_to_end(&mut self, deadline: Option<Instant>) -> Outcome {
         let longest_slice = (SLICE * 128 / u64::from(self.hart.config.vlen).max(128)).max(SHORTEST_SLICE);
         self.set_deadline(deadline);
         loop {
+            let limit = match self.instruction_limit() {
+                Ok(limit) => limit,
+                Err(outcome) => return outcome,
+            };
             let left = limit.saturating_sub(self.hart.instret);
             if left == 0 {
                 return Outcome::OutOfInstructions;
@@ -212,7 +222,8 @@ impl Machine {
             if deadline.is_some_and(|d| Instant::now() >= d) {
                 return Outcome::TimedOut;
             }
-            let slice = left.min(longest_slice).min(self.hart.instructions_to_timer());
+            let turn = self.process.as_ref().map_or(u64::MAX, |p| p.instructions_in_turn(&self.hart));
+            let slice = left.min(longest_slice).min(turn).min(self.hart.instructions_to_timer());
             let stop = self.engine.run(&mut self.hart, slice);
             if let Some(outcome) = self.handle(stop) {
                 return outcome;
@@ -230,14 +241,28 @@ impl Machine {
         deadline: Option<Instant>,
         out: &mut dyn std::io::Write,
     ) -> std::io::Result<Outcome> {
-        let limit = self.hart.config.max_insns.unwrap_or(u64::MAX);
+        let outcome = self.trace_to_end(deadline, out)?;
+        if self.process.as_ref().is_some_and(|process| process.is_child()) {
+            out.flush()?;
+        }
+        self.end_child(&outcome);
+        Ok(outcome)
+    }
+
+    fn trace_to_end(
+        &mut self,
+        deadline: Option<Instant>,
+        out: &mut dyn std::io::Write,
+    ) -> std::io::Result<Outcome> {
         let mut line = String::new();
         self.set_deadline(deadline);
         self.hart.flush_tlb();
         self.hart.log = Some(Box::default());
         loop {
-            if self.hart.instret >= limit {
-                return Ok(Outcome::OutOfInstructions);
+            match self.instruction_limit() {
+                Ok(limit) if self.hart.instret >= limit => return Ok(Outcome::OutOfInstructions),
+                Ok(_) => {}
+                Err(outcome) => return Ok(outcome),
             }
             // A call that waits is made again and again, and no instruction retires.
             if deadline.is_some_and(|d| Instant::now() >= d) {
@@ -246,6 +271,10 @@ impl Machine {
             line.clear();
             let stop = crate::trace::step(&mut self.engine, &mut self.hart, &mut line);
             out.write_all(line.as_bytes())?;
+            if matches!(stop, Stop::Trap(Trap { cause: Cause::EcallFromU, .. })) {
+                // It may be a fork: what is buffered must not be written by both.
+                out.flush()?;
+            }
             if let Some(outcome) = self.handle(stop) {
                 return Ok(outcome);
             }
@@ -355,6 +384,23 @@ impl Machine {
         self.process = None;
     }
 
+    /// How many instructions may have retired in the end; those of other processes of the guest count.
+    fn instruction_limit(&mut self) -> Result<u64, Outcome> {
+        let limit = self.hart.config.max_insns.unwrap_or(u64::MAX);
+        let Some(process) = &mut self.process else { return Ok(limit) };
+        process.family_limit(&self.hart, limit).map_err(|verdict| match verdict {
+            Verdict::Kill { signal, trap } => Outcome::Signaled { signal, trap },
+            _ => Outcome::TimedOut,
+        })
+    }
+
+    /// A child of the guest ends with its run.
+    fn end_child(&mut self, outcome: &Outcome) {
+        if let Some(process) = self.process.as_mut().filter(|process| process.is_child()) {
+            process.end_as_child(&mut self.hart, outcome);
+        }
+    }
+
     fn set_deadline(&mut self, deadline: Option<Instant>) {
         if let Some(process) = &mut self.process {
             process.set_deadline(deadline);
@@ -376,6 +422,14 @@ impl Machine {
             Verdict::Exit(status) => Some(Outcome::Exited(status)),
             Verdict::Kill { signal, trap } => Some(Outcome::Signaled { signal, trap }),
             Verdict::Unsupported(what) => Some(Outcome::Unsupported(what)),
+            Verdict::NewProgram => {
+                if let Some((ram, env)) = process.take_new_memory() {
+                    self.engine.forget_all(&mut self.hart);
+                    (self.hart.ram, self.hart.env) = (ram, env);
+                    self.hart.flush_tlb();
+                }
+                None
+            }
         }
     }
 

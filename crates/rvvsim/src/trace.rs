@@ -111,7 +111,11 @@ fn stopped_midway(before: &Before, stop: &Stop) -> bool {
 
 fn line(hart: &mut Hart, before: &Before, out: &mut String) {
     let width = if before.word & 3 == 3 { 8 } else { 4 };
-    let _ = write!(out, "core   0: {} {:#018x} (0x{:0width$x})", before.privilege, before.pc, before.word);
+    let _ = write!(
+        out,
+        "core {:3}: {} {:#018x} (0x{:0width$x})",
+        hart.number, before.privilege, before.pc, before.word
+    );
     let mut log = hart.log.take().unwrap_or_default();
     if let (Some(inst), Some(v)) = (&before.inst, &before.vector) {
         log_vector_csrs(hart, before, inst, v, &mut log);

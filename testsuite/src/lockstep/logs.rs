@@ -10,7 +10,7 @@ use rvvfuzz::streams::inprocess::Lab;
 use rvvfuzz::streams::known::{Known, without_known};
 use rvvfuzz::streams::layout::{CODE, IMAGES, RAM, RUNTIME, SLOT};
 use rvvfuzz::streams::peers::Peer;
-use rvvfuzz::streams::runtime::{Dress, elf};
+use rvvfuzz::streams::runtime::{Environment, elf};
 use rvvfuzz::streams::stream::Stream;
 use rvvsim::elf::Image;
 use rvvsim::{Config, Machine, Outcome};
@@ -152,7 +152,7 @@ pub fn streams(
 ) -> Result<Compared, Box<dyn std::error::Error>> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
     let (program, log) = (folder.join("streams.elf"), folder.join("commits.log"));
-    std::fs::write(&program, elf(streams, Dress::Bare)?)?;
+    std::fs::write(&program, elf(streams, Environment::Bare)?)?;
     let spike = Spike { path: spike.to_owned(), isa: spike_isa(vlen) };
     spike_log(&spike, &[format!("-m{RUNTIME:#x}:{RAM:#x}")], &program, &log)?;
     Ok(compare(config(vlen), &program, &log)?)

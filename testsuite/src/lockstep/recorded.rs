@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use flate2::{Compression, Crc};
 use rvvfuzz::streams::layout::{RAM, RUNTIME};
-use rvvfuzz::streams::runtime::{Dress, elf};
+use rvvfuzz::streams::runtime::{Environment, elf};
 use rvvfuzz::streams::stream::Stream;
 use rvvfuzz::streams::text::{Entry, parse, print};
 use rvvsim::Machine;
@@ -35,7 +35,7 @@ fn digest(line: &str) -> u32 {
 /// When Spike does not run, or a file cannot be written.
 pub fn record(spike: &Path, vlen: u32, streams: &[&Stream], folder: &Path) -> Result<usize, Box<dyn Error>> {
     let (program, log) = (folder.join("streams.elf"), folder.join("commits.log"));
-    std::fs::write(&program, elf(streams, Dress::Bare)?)?;
+    std::fs::write(&program, elf(streams, Environment::Bare)?)?;
     let spike = Spike { path: spike.to_owned(), isa: spike_isa(vlen) };
     logs::spike_log(&spike, &[format!("-m{RUNTIME:#x}:{RAM:#x}")], &program, &log)?;
     let mut out = GzEncoder::new(Vec::new(), Compression::best());
@@ -75,7 +75,7 @@ pub fn compare(vlen: u32) -> Result<usize, Box<dyn Error>> {
     let streams: Vec<&Stream> = entries.iter().map(|e| &e.stream).collect();
     let digests: Vec<u32> =
         digests.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().expect("four bytes"))).collect();
-    let bytes = elf(&streams, Dress::Bare)?;
+    let bytes = elf(&streams, Environment::Bare)?;
     let mut machine = Machine::bare(logs::config(vlen), &Image::parse(bytes.as_slice())?)?;
     let mut log = Vec::new();
     machine.run_traced(None, &mut log)?;

@@ -11,7 +11,7 @@ use super::minimise::minimise;
 use super::mutate::{Made, Mutator, mutate};
 use super::peers::Peer;
 use super::report::{check_itself, expecting, report};
-use super::runtime::{self, Dress};
+use super::runtime::{self, Environment};
 use super::stream::Stream;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -411,8 +411,8 @@ impl Campaign<'_> {
         std::fs::create_dir_all(&folder).map_err(io)?;
         corpus::write_whole(&folder.join("report.txt"), text.as_bytes())?;
         corpus::save(&folder, &[expecting_now(&name, stream)])?;
-        for (file, dress) in [("bare.elf", Dress::Bare), ("linux.elf", Dress::Linux)] {
-            if let Ok(elf) = runtime::elf(&[stream], dress) {
+        for (file, environment) in [("bare.elf", Environment::Bare), ("linux.elf", Environment::Linux)] {
+            if let Ok(elf) = runtime::elf(&[stream], environment) {
                 corpus::write_whole(&folder.join(file), &elf)?;
             }
         }

@@ -36,6 +36,7 @@ Examples:
   rvvfuzz isa --time 5m                       rvvsim alone: against itself, all policies
   rvvfuzz isa --spike ~/spike --time 10m      with Spike; QEMU too if qemu-riscv64 is on the PATH
   rvvfuzz isa --vlen 1024 --count 10000 --seed 7 --jobs 1
+  rvvfuzz isa --alone --host-code --time 5m   rvvsim's two engines against each other
   rvvfuzz isa replay corpus --on 'ssh board run {elf}'
   rvvfuzz isa distill rvvfuzz-isa/corpus small --bytes 2000000
 
@@ -107,9 +108,12 @@ struct Peers {
     /// QEMU; without it, `qemu-riscv64` on the PATH if it is there
     #[arg(long, value_name = "PATH")]
     qemu: Option<PathBuf>,
-    /// Use no peers
+    /// Use no other emulators
     #[arg(long, conflicts_with_all = ["spike", "qemu"])]
     alone: bool,
+    /// Compare rvvsim's host code with its interpreter, too: every block is compiled before it first runs
+    #[arg(long)]
+    host_code: bool,
     /// Time limit of a peer for one ELF, in seconds
     #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     limit: u64,
@@ -408,8 +412,9 @@ impl Distill {
 impl Peers {
     /// Who is named, and who is on the PATH.
     fn find(&self) -> Vec<Asked> {
+        let host_code = self.host_code.then(|| Asked { peer: Peer::host_code(), named: true });
         if self.alone {
-            return Vec::new();
+            return host_code.into_iter().collect();
         }
         let limit = Duration::from_secs(self.limit);
         let ask = |path: &Option<PathBuf>, usual: &str, peer: fn(&Path) -> Peer| {
@@ -418,7 +423,7 @@ impl Peers {
         };
         let spike = ask(&self.spike, "spike", Peer::spike);
         let qemu = ask(&self.qemu, "qemu-riscv64", Peer::qemu);
-        spike.into_iter().chain(qemu).collect()
+        spike.into_iter().chain(qemu).chain(host_code).collect()
     }
 }
 

@@ -5,7 +5,7 @@
 use super::dump::{MOST_TRAPS, Places};
 use super::init::{Start, indices};
 use super::layout::*;
-use super::runtime::Dress;
+use super::runtime::Environment;
 use super::stream::{Code, CodeError, Stream, size};
 use super::sum;
 use rvv_asm::ElfWriter;
@@ -135,7 +135,7 @@ pub struct Lab {
     sums: Vec<Sum>,
     loose_flags: u8,
     /// What the machines are to be: M-mode, or U-mode under something like Linux.
-    dress: Dress,
+    environment: Environment,
     /// Where the code ends that has been written.
     end: u64,
     executed: u64,
@@ -164,7 +164,7 @@ impl Side {
         Side { machine, csr }
     }
 
-    fn reset(&mut self, start: &Start, pc: u64, dress: Dress) {
+    fn reset(&mut self, start: &Start, pc: u64, environment: Environment) {
         let hart = self.machine.hart_mut();
         for r in 1..32u8 {
             hart.set_x(r, start.x[usize::from(r)]);
@@ -179,7 +179,7 @@ impl Side {
         (v.vl, v.vstart) = (start.avl, 0);
         (v.vxrm, v.vxsat) = (start.vcsr >> 1, start.vcsr & 1 != 0);
         hart.set_csrs(self.csr.clone());
-        let privilege = if dress == Dress::Bare { Privilege::Machine } else { Privilege::User };
+        let privilege = if environment == Environment::Bare { Privilege::Machine } else { Privilege::User };
         set_privilege(hart, privilege);
         hart.clear_reservation();
         let at = (SANDBOX - RUNTIME) as usize;
@@ -222,20 +222,20 @@ fn set_privilege(hart: &mut Hart, privilege: Privilege) {
 
 /// As the handlers go on: behind the instruction, and on bare metal in M-mode after an `ecall` from below. The system
 /// call on Linux returns 0.
-fn go_on(hart: &mut Hart, trap: &Trap, dress: Dress) {
+fn go_on(hart: &mut Hart, trap: &Trap, environment: Environment) {
     let low = hart.fetch_parcel(hart.pc()).unwrap_or(0);
     hart.set_pc(hart.pc().wrapping_add(size(low.into())));
-    match (dress, trap.cause) {
-        (Dress::Bare, Cause::EcallFromU | Cause::EcallFromS) => set_privilege(hart, Privilege::Machine),
-        (Dress::Linux, Cause::EcallFromU) => hart.set_x(10, 0),
+    match (environment, trap.cause) {
+        (Environment::Bare, Cause::EcallFromU | Cause::EcallFromS) => set_privilege(hart, Privilege::Machine),
+        (Environment::Linux, Cause::EcallFromU) => hart.set_x(10, 0),
         _ => {}
     }
 }
 
 /// What the handler writes down; nothing about a system call.
-fn record(trap: &Trap, hart: &Hart, dress: Dress) -> Option<[u64; 4]> {
-    let (cause, tval) = match (dress, trap.cause) {
-        (Dress::Bare, cause) => (cause as u64, trap.tval),
+fn record(trap: &Trap, hart: &Hart, environment: Environment) -> Option<[u64; 4]> {
+    let (cause, tval) = match (environment, trap.cause) {
+        (Environment::Bare, cause) => (cause as u64, trap.tval),
         (_, Cause::EcallFromU) => return None,
         // SIGILL, SIGTRAP, SIGBUS, SIGSEGV
         (_, Cause::IllegalInstruction) => (4, 0),
@@ -265,7 +265,7 @@ impl Lab {
             open: vec![Open::No; 4 * vlen as usize],
             sums: Vec::new(),
             loose_flags: 0,
-            dress: Dress::Bare,
+            environment: Environment::Bare,
             end: 0,
             executed: 0,
             vector: 0,
@@ -292,14 +292,14 @@ impl Lab {
 
     /// Sets both machines to an initial state, with no code yet, which will come to slot `n`.
     pub fn begin(&mut self, start: &Start, n: usize) {
-        self.begin_as(Dress::Bare, start, n);
+        self.begin_as(Environment::Bare, start, n);
     }
 
-    fn begin_as(&mut self, dress: Dress, start: &Start, n: usize) {
+    fn begin_as(&mut self, environment: Environment, start: &Start, n: usize) {
         let pc = slot(n) + STUB;
-        self.dress = dress;
-        self.kept.reset(start, pc, dress);
-        self.ones.reset(start, pc, dress);
+        self.environment = environment;
+        self.kept.reset(start, pc, environment);
+        self.ones.reset(start, pc, environment);
         self.traps.clear();
         self.whys.clear();
         self.open.fill(Open::No);
@@ -388,13 +388,13 @@ impl Lab {
             if is_access && !inside {
                 return Err(Violation::Escaped { pc, address: trap.tval });
             }
-            if let Some(record) = record(&trap, kept.hart(), self.dress) {
+            if let Some(record) = record(&trap, kept.hart(), self.environment) {
                 self.trap_count += 1;
                 self.whys.push(trap.why);
                 self.traps.push(record);
             }
-            go_on(kept.hart_mut(), &trap, self.dress);
-            go_on(ones.hart_mut(), &trap, self.dress);
+            go_on(kept.hart_mut(), &trap, self.environment);
+            go_on(ones.hart_mut(), &trap, self.environment);
         }
         if let (Some(inst), Some(print)) = (&inst, &print) {
             self.open_up(inst, print, vl, vstart, trap.is_some());
@@ -533,22 +533,23 @@ impl Lab {
     /// # Errors
     /// What makes the stream one not to compare.
     pub fn run(&mut self, stream: &Stream, n: usize, watch: &mut impl Observer) -> Result<Ran, Violation> {
-        self.run_as(Dress::Bare, stream, n, watch)
+        self.run_as(Environment::Bare, stream, n, watch)
     }
 
-    /// Runs a stream in slot `n` as it would run in a dress: in M-mode, or in U-mode under something like Linux.
+    /// Runs a stream in slot `n` as it would run in an environment: in M-mode, or in U-mode under something like
+    /// Linux.
     ///
     /// # Errors
     /// What makes the stream one not to compare.
     pub fn run_as(
         &mut self,
-        dress: Dress,
+        environment: Environment,
         stream: &Stream,
         n: usize,
         watch: &mut impl Observer,
     ) -> Result<Ran, Violation> {
         let code = stream.code(slot(n))?;
-        self.begin_as(dress, &stream.init.start(self.vlen), n);
+        self.begin_as(environment, &stream.init.start(self.vlen), n);
         self.append(&code.bytes);
         self.advance(watch)?;
         self.finish()
@@ -591,7 +592,7 @@ impl Lab {
                     if self.traps.len() as u64 > MOST_INSNS {
                         break;
                     }
-                    go_on(hart, &trap, self.dress);
+                    go_on(hart, &trap, self.environment);
                 }
             }
         }

@@ -17,7 +17,7 @@ pub enum Verdict {
     Differs(Vec<Difference>),
     /// It came to no answer: it crashed, hung, or stopped.
     Died(String),
-    /// The stream reads in the peer's dress what the manual leaves open, and says nothing.
+    /// The stream reads in the peer's environment what the manual leaves open, and says nothing.
     Incomparable,
 }
 
@@ -54,7 +54,7 @@ pub fn judge(
     n: usize,
     folder: &Path,
 ) -> Result<Verdict, JuryError> {
-    let ran = lab.run_as(peer.dress(), stream, n, &mut Watch::default())?;
+    let ran = lab.run_as(peer.environment(), stream, n, &mut Watch::default())?;
     let here = peer.ask_here(n, &[stream])?;
     // A stream alone takes no time: one that hangs the peer must not be waited for as long as a pack.
     let peer = &Peer { limit: peer.limit.min(ALONE), ..peer.clone() };
@@ -76,10 +76,10 @@ pub fn judge_pack(
     folder: &Path,
 ) -> Result<Vec<Verdict>, JuryError> {
     let streams = pack;
-    // What is open depends on the dress: a privileged instruction traps in the one and not in the other.
+    // What is open depends on the environment: a privileged instruction traps in one and not in the other.
     let mut rans: Vec<Option<Ran>> = Vec::with_capacity(pack.len());
     for (n, stream) in streams.iter().enumerate() {
-        rans.push(lab.run_as(peer.dress(), stream, n, &mut Watch::default()).ok());
+        rans.push(lab.run_as(peer.environment(), stream, n, &mut Watch::default()).ok());
     }
     let here = peer.ask_here(0, streams)?;
     match peer.ask(0, streams, folder) {
@@ -94,7 +94,7 @@ pub fn judge_pack(
             .collect()),
         Err(AskError::Peer(rvv_tools::PeerError::Failed { .. })) => {
             let alone = |(n, stream): (usize, &&Stream)| match judge(lab, peer, stream, n, folder) {
-                // It cannot be compared in this dress.
+                // It cannot be compared in this environment.
                 Err(JuryError::Violation(_)) => Ok(Verdict::Agrees),
                 verdict => verdict,
             };

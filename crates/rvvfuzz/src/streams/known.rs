@@ -4,7 +4,7 @@
 use super::inprocess::{Lab, Violation};
 use super::layout::{SANDBOX, SANDBOX_SIZE, slot};
 use super::peers::Peer;
-use super::runtime::Dress;
+use super::runtime::Environment;
 use super::stream::Stream;
 use rvv_isa::Inst;
 use rvvsim::observe::Observer;
@@ -137,7 +137,7 @@ impl Known {
 }
 
 /// Whether a name matches a pattern in which `*` stands for anything.
-fn glob(pattern: &str, name: &str) -> bool {
+pub(crate) fn glob(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, tail)) => name
@@ -150,7 +150,12 @@ fn glob(pattern: &str, name: &str) -> bool {
 ///
 /// # Errors
 /// What makes the stream one not to compare.
-pub fn events(lab: &mut Lab, stream: &Stream, n: usize, dress: Dress) -> Result<Vec<Event>, Violation> {
+pub fn events(
+    lab: &mut Lab,
+    stream: &Stream,
+    n: usize,
+    environment: Environment,
+) -> Result<Vec<Event>, Violation> {
     struct Events {
         ends: Vec<u64>,
         pending: Option<Event>,
@@ -168,7 +173,7 @@ pub fn events(lab: &mut Lab, stream: &Stream, n: usize, dress: Dress) -> Result<
     }
     let ends = stream.code(slot(n))?.ends;
     let mut events = Events { ends, pending: None, all: Vec::new() };
-    lab.run_as(dress, stream, n, &mut events)?;
+    lab.run_as(environment, stream, n, &mut events)?;
     Ok(events.all)
 }
 
@@ -185,7 +190,7 @@ pub fn without_known(
 ) -> Result<Option<(Stream, Vec<String>)>, Violation> {
     let mut names: Vec<String> = Vec::new();
     let mut steps: Vec<usize> = Vec::new();
-    for event in events(lab, stream, n, peer.dress())? {
+    for event in events(lab, stream, n, peer.environment())? {
         for entry in known.iter().filter(|k| k.matches(peer, &event)) {
             names.push(entry.name.clone());
             steps.push(event.step);

@@ -1,4 +1,5 @@
-//! Where things are in memory. The two dresses share all addresses, so that a stream computes the same in both.
+//! Where things are in memory. The two environments share all addresses, so that a stream computes the same in
+//! both.
 
 /// Where the code around the streams starts.
 pub const RUNTIME: u64 = 0x8000_0000;
@@ -6,7 +7,7 @@ pub const RUNTIME: u64 = 0x8000_0000;
 pub const CONTROL: u64 = 0x8000_8000;
 /// Bytes of the control block's page.
 pub const CONTROL_SIZE: u64 = 0x1000;
-/// The alternate signal stack of the Linux dress.
+/// The alternate signal stack of the Linux environment.
 pub const SIGNAL_STACK: u64 = 0x8001_0000;
 /// Its bytes: a frame holds all vector registers.
 pub const SIGNAL_STACK_SIZE: u64 = 0x8_0000;

@@ -1,4 +1,4 @@
-//! Who runs the ELFs: `rvvsim` itself, Spike, QEMU, or any command.
+//! Who runs the ELFs: `rvvsim` itself, its host code, Spike, QEMU, or any command.
 
 use super::builder::csr_immediate;
 use super::compare::Choice;
@@ -6,7 +6,7 @@ use super::dump::Places;
 use super::generate::word;
 use super::init::Init;
 use super::layout::{DUMPS, RAM, RUNTIME};
-use super::runtime::{Dress, elf_from};
+use super::runtime::{Environment, elf_from};
 use super::stream::{CodeError, Step, Stream};
 use rvv_isa::{Ext, Inst, Isa, Op, csr};
 use rvv_tools::emulators::custom;
@@ -23,11 +23,15 @@ use std::time::Duration;
 /// What kind of emulator a peer is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Spike: the bare dress, dumps by signature.
+    /// Spike: the bare environment, dumps by signature.
     Spike(PathBuf),
-    /// QEMU user mode: the Linux dress, dumps on standard output.
+    /// QEMU user mode: the Linux environment, dumps on standard output.
     Qemu(PathBuf),
-    /// A command in which `{elf}` stands for the file and `{vlen}` for VLEN: the Linux dress, dumps on standard output.
+    /// `rvvsim` itself, in process, with every block compiled before it first runs: the bare environment. It is
+    /// compared with the interpreter.
+    HostCode,
+    /// A command in which `{elf}` stands for the file and `{vlen}` for VLEN: the Linux environment, dumps on
+    /// standard output.
     Command(Vec<String>),
 }
 
@@ -85,6 +89,18 @@ impl Peer {
         }
     }
 
+    /// The host code of `rvvsim`.
+    #[must_use]
+    pub fn host_code() -> Peer {
+        Peer {
+            name: "host-code".into(),
+            traps_on_vstart: false,
+            kind: Kind::HostCode,
+            choice: Choice::Kept,
+            limit: Duration::from_secs(10),
+        }
+    }
+
     /// Finds out how it takes `vstart`, with a stream of one instruction.
     ///
     /// # Errors
@@ -109,16 +125,16 @@ impl Peer {
         name == self.name || (self.traps_on_vstart && name == "traps-on-vstart")
     }
 
-    /// The dress of its ELFs.
+    /// The environment of its ELFs.
     #[must_use]
-    pub fn dress(&self) -> Dress {
+    pub fn environment(&self) -> Environment {
         match self.kind {
-            Kind::Spike(_) => Dress::Bare,
-            _ => Dress::Linux,
+            Kind::Spike(_) | Kind::HostCode => Environment::Bare,
+            _ => Environment::Linux,
         }
     }
 
-    /// What `rvvsim` has when it is held against it.
+    /// What `rvvsim` has when the two are compared.
     #[must_use]
     pub fn isa(&self) -> Isa {
         match self.kind {
@@ -132,7 +148,16 @@ impl Peer {
     /// # Errors
     /// When it does not come to an end.
     pub fn ask_here(&self, first: usize, streams: &[&Stream]) -> Result<Vec<Vec<u64>>, AskError> {
-        ask_here_with(first, streams, self.dress(), Config { isa: self.isa(), ..Config::default() })
+        let engine = match self.kind {
+            Kind::HostCode => EngineChoice::Interpreter,
+            _ => Config::default().engine,
+        };
+        ask_here_with(
+            first,
+            streams,
+            self.environment(),
+            Config { isa: self.isa(), engine, ..Config::default() },
+        )
     }
 
     /// Runs streams of one VLEN, all in one ELF, from slot `first` on, and returns their dumps. `folder` is for files of the exchange.
@@ -141,9 +166,16 @@ impl Peer {
     /// When the peer does not start, does not end well or in time, or gives too little.
     pub fn ask(&self, first: usize, streams: &[&Stream], folder: &Path) -> Result<Vec<Vec<u64>>, AskError> {
         let vlen = streams.first().map_or(128, |s| s.vlen);
+        if self.kind == Kind::HostCode {
+            let config = Config { engine: EngineChoice::Jit, jit_threshold: 0, ..Config::default() };
+            return ask_here_with(first, streams, self.environment(), config).map_err(|e| match e {
+                AskError::Here(why) => PeerError::Failed { program: "host code".into(), why }.into(),
+                other => other,
+            });
+        }
         let path = folder.join("streams.elf");
         let io = |source| PeerError::Io { path: path.clone(), source };
-        std::fs::write(&path, elf_from(first, streams, self.dress())?).map_err(io)?;
+        std::fs::write(&path, elf_from(first, streams, self.environment())?).map_err(io)?;
         // QEMU runs no file that could not be run.
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).map_err(io)?;
         let words = Places::new(vlen).words();
@@ -158,6 +190,7 @@ impl Peer {
                 command.arg("-cpu").arg(qemu_cpu(vlen)).arg(&path);
                 self.standard_output(command, words * streams.len())?
             }
+            Kind::HostCode => unreachable!("it was asked above"),
             Kind::Command(words_of) => {
                 let command = custom(words_of, &path, vlen);
                 self.standard_output(command, words * streams.len())?
@@ -190,9 +223,13 @@ fn to_words(bytes: &[u8]) -> Vec<u64> {
 ///
 /// # Errors
 /// When it does not come to an end.
-pub fn ask_here(streams: &[&Stream], dress: Dress, agnostic: Agnostic) -> Result<Vec<Vec<u64>>, AskError> {
+pub fn ask_here(
+    streams: &[&Stream],
+    environment: Environment,
+    agnostic: Agnostic,
+) -> Result<Vec<Vec<u64>>, AskError> {
     let config = Config { tail: agnostic, mask: agnostic, ..Config::default() };
-    ask_here_with(0, streams, dress, config)
+    ask_here_with(0, streams, environment, config)
 }
 
 /// The same by an engine, which compiles every block before it first runs it if it compiles any.
@@ -201,33 +238,33 @@ pub fn ask_here(streams: &[&Stream], dress: Dress, agnostic: Agnostic) -> Result
 /// When it does not come to an end, or two engines differ.
 pub fn ask_engine(
     streams: &[&Stream],
-    dress: Dress,
+    environment: Environment,
     engine: EngineChoice,
 ) -> Result<Vec<Vec<u64>>, AskError> {
-    ask_here_with(0, streams, dress, Config { engine, jit_threshold: 0, ..Config::default() })
+    ask_here_with(0, streams, environment, Config { engine, jit_threshold: 0, ..Config::default() })
 }
 
 fn ask_here_with(
     first: usize,
     streams: &[&Stream],
-    dress: Dress,
+    environment: Environment,
     config: Config,
 ) -> Result<Vec<Vec<u64>>, AskError> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
-    let bytes = elf_from(first, streams, dress)?;
+    let bytes = elf_from(first, streams, environment)?;
     let failed = |e: String| AskError::Here(e);
     let image = Image::parse(&bytes).map_err(|e| failed(e.to_string()))?;
-    let mem = if dress == Dress::Bare { RAM } else { 256 << 20 };
+    let mem = if environment == Environment::Bare { RAM } else { 256 << 20 };
     let config = Config { vlen, mem, max_insns: Some(200_000_000), ..config };
     let words = Places::new(vlen).words();
-    let all = match dress {
-        Dress::Bare => {
+    let all = match environment {
+        Environment::Bare => {
             let mut machine = Machine::bare(config, &image).map_err(|e| failed(e.to_string()))?;
             ended(machine.run(None))?;
             let at = (DUMPS - RUNTIME) as usize;
             to_words(&machine.hart().memory()[at..at + 8 * words * streams.len()])
         }
-        Dress::Linux => {
+        Environment::Linux => {
             let options = ProcessOptions {
                 args: vec![b"streams".to_vec()],
                 stdout: Output::Capture,

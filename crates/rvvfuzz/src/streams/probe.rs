@@ -48,7 +48,7 @@ fn try_peer(peer: &mut Peer, vlens: &[u32], folder: &Path) -> Result<(), String>
         let stream = first(vlen);
         let here = peer.ask_here(0, &[&stream]).map_err(|e| told(e, vlen))?;
         let there = peer.ask(0, &[&stream], folder).map_err(|e| told(e, vlen))?;
-        let ran = Lab::new(vlen).run_as(peer.dress(), &stream, 0, &mut Watch::default());
+        let ran = Lab::new(vlen).run_as(peer.environment(), &stream, 0, &mut Watch::default());
         let ran = ran.map_err(|e| e.to_string())?;
         if let Some(d) = compare(vlen, &here[0], &there[0], &ran, peer.choice).first() {
             let name = Places::new(vlen).name(d.at);

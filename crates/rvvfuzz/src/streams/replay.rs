@@ -7,7 +7,7 @@ use super::inprocess::{Lab, Ran};
 use super::jury::{JuryError, Verdict, judge, judge_pack};
 use super::known::{Known, without_known};
 use super::peers::{AskError, Peer, ask_here};
-use super::runtime::{Dress, capacity};
+use super::runtime::{Environment, capacity};
 use super::stream::Stream;
 use super::text::Entry;
 use rvvsim::config::Agnostic;
@@ -27,8 +27,8 @@ pub struct Replayed {
     pub known: BTreeMap<String, u64>,
 }
 
-/// Runs each stream on `rvvsim` and compares with what was recorded, with itself in blocks, as ELFs in both dresses, and
-/// under random agnostic policies; then on the peers.
+/// Runs each stream on `rvvsim` and compares with what was recorded, with itself in blocks, as ELFs in both
+/// environments, and under random agnostic policies; then on the peers.
 ///
 /// # Errors
 /// When a peer does not even start.
@@ -86,25 +86,26 @@ fn here<'e>(lab: &mut Lab, pack: &[&'e Entry], replayed: &mut Replayed) -> Vec<(
     all
 }
 
-/// The ELFs of both dresses, with agnostic elements kept, all ones, and by coin: each is within what is allowed.
+/// The ELFs of both environments, with agnostic elements kept, all ones, and by coin: each is within what is
+/// allowed.
 fn policies(lab: &mut Lab, ran: &[(&Entry, Ran)], replayed: &mut Replayed) -> Result<(), AskError> {
     let streams: Vec<&Stream> = ran.iter().map(|(e, _)| &e.stream).collect();
-    for dress in [Dress::Bare, Dress::Linux] {
-        let kept = ask_here(&streams, dress, Agnostic::Undisturbed)?;
+    for environment in [Environment::Bare, Environment::Linux] {
+        let kept = ask_here(&streams, environment, Agnostic::Undisturbed)?;
         let mut open: Vec<Option<Ran>> = Vec::with_capacity(streams.len());
         for (n, stream) in streams.iter().enumerate() {
-            // A stream may read agnostic elements in the one dress and not in the other: then it says nothing here.
-            open.push(lab.run_as(dress, stream, n, &mut Watch::default()).ok());
+            // A stream may read agnostic elements in one environment and not in the other: then it says nothing.
+            open.push(lab.run_as(environment, stream, n, &mut Watch::default()).ok());
         }
         for policy in [Agnostic::Ones, Agnostic::OnesToRegister, Agnostic::Random(1), Agnostic::Random(2)] {
-            let other = ask_here(&streams, dress, policy)?;
+            let other = ask_here(&streams, environment, policy)?;
             for (n, (entry, _)) in ran.iter().enumerate() {
                 let Some(open) = &open[n] else { continue };
                 let differences = compare(entry.stream.vlen, &kept[n], &other[n], open, Choice::Any);
                 if let Some(d) = differences.first() {
                     let name = Places::new(entry.stream.vlen).name(d.at);
                     replayed.wrong.push(format!(
-                        "{}: {dress:?}, {policy:?}: {name} is {:#x} and {:#x}",
+                        "{}: {environment:?}, {policy:?}: {name} is {:#x} and {:#x}",
                         entry.name, d.ours, d.theirs
                     ));
                 }

@@ -6,7 +6,7 @@ use super::inprocess::Lab;
 use super::jury::{JuryError, Verdict, judge};
 use super::layout::slot;
 use super::peers::{Peer, ask_here};
-use super::runtime::Dress;
+use super::runtime::Environment;
 use super::stream::Stream;
 use super::text::{Entry, disassemble, print};
 use rvvsim::config::Agnostic;
@@ -51,15 +51,16 @@ pub fn report(
         });
     }
     for (peer, verdict) in peers.iter().zip(&verdicts) {
-        let dress = if peer.dress() == Dress::Bare { "bare" } else { "Linux" };
+        let environment = if peer.environment() == Environment::Bare { "bare" } else { "Linux" };
         let _ = match verdict {
-            Verdict::Agrees => writeln!(out, "\n{} ({dress}) agrees with rvvsim.", peer.name),
+            Verdict::Agrees => writeln!(out, "\n{} ({environment}) agrees with rvvsim.", peer.name),
             Verdict::Incomparable => {
-                writeln!(out, "\n{} ({dress}) may differ: agnostic elements are read.", peer.name)
+                writeln!(out, "\n{} ({environment}) may differ: agnostic elements are read.", peer.name)
             }
-            Verdict::Died(why) => writeln!(out, "\n{} ({dress}) came to no answer: {why}", peer.name),
+            Verdict::Died(why) => writeln!(out, "\n{} ({environment}) came to no answer: {why}", peer.name),
             Verdict::Differs(differences) => {
-                let _ = writeln!(out, "\n{:<28} {:>18} {:>18}", format!("({dress})"), "rvvsim", peer.name);
+                let _ =
+                    writeln!(out, "\n{:<28} {:>18} {:>18}", format!("({environment})"), "rvvsim", peer.name);
                 for d in differences.iter().take(MOST_ROWS) {
                     let _ = writeln!(out, "{:<28} {:>#18x} {:>#18x}", places.name(d.at), d.ours, d.theirs);
                 }
@@ -105,7 +106,8 @@ pub fn expecting(name: &str, stream: &Stream, dump: &[u64]) -> Entry {
     Entry { name: name.to_owned(), stream: stream.clone(), expected }
 }
 
-/// Whether `rvvsim`'s two dresses agree with the run in process, and with its blocks: the emulator against itself.
+/// Whether `rvvsim`'s two environments agree with the run in process, and with its blocks: the emulator against
+/// itself.
 ///
 /// # Errors
 /// In what they differ.
@@ -113,7 +115,7 @@ pub fn check_itself(lab: &mut Lab, stream: &Stream) -> Result<(), String> {
     let ran = lab.run(stream, 0, &mut Watch::default()).map_err(|e| e.to_string())?;
     lab.check_blocks(stream, 0, &ran).map_err(|e| e.to_string())?;
     let places = Places::new(stream.vlen);
-    let bare = ask_here(&[stream], Dress::Bare, Agnostic::Undisturbed).map_err(|e| e.to_string())?;
+    let bare = ask_here(&[stream], Environment::Bare, Agnostic::Undisturbed).map_err(|e| e.to_string())?;
     match (0..places.words()).find(|&i| bare[0][i] != ran.kept[i]) {
         None => Ok(()),
         Some(i) => {

@@ -1,4 +1,4 @@
-//! The program around the streams, in two dresses: an ELF for Linux, and one for bare metal with HTIF.
+//! The program around the streams, in two environments: an ELF for Linux, and one for bare metal with HTIF.
 //!
 //! For each stream it sets every register, the CSRs and the sandbox, runs the stream, and writes its [dump](super::dump)
 //! behind the last. Traps come to a handler that writes down what they were, skips the instruction and goes on: `mtvec`
@@ -14,7 +14,7 @@ use rvv_isa::{Inst, Op, csr};
 
 /// What an ELF is made for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Dress {
+pub enum Environment {
     /// A static Linux process.
     Linux,
     /// M-mode, HTIF: Spike's platform.
@@ -58,8 +58,8 @@ pub fn capacity(vlen: u32) -> usize {
 ///
 /// # Panics
 /// If there are more streams than [`capacity`], or of different VLENs.
-pub fn elf(streams: &[&Stream], dress: Dress) -> Result<Vec<u8>, CodeError> {
-    elf_from(0, streams, dress)
+pub fn elf(streams: &[&Stream], environment: Environment) -> Result<Vec<u8>, CodeError> {
+    elf_from(0, streams, environment)
 }
 
 /// As [`elf`], with the first stream in slot `first`: some instructions see their own address.
@@ -69,10 +69,10 @@ pub fn elf(streams: &[&Stream], dress: Dress) -> Result<Vec<u8>, CodeError> {
 ///
 /// # Panics
 /// If the slots do not suffice, or the VLENs are different.
-pub fn elf_from(first: usize, streams: &[&Stream], dress: Dress) -> Result<Vec<u8>, CodeError> {
+pub fn elf_from(first: usize, streams: &[&Stream], environment: Environment) -> Result<Vec<u8>, CodeError> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
     assert!(first + streams.len() <= capacity(vlen) && streams.iter().all(|s| s.vlen == vlen));
-    let runtime = Runtime::assemble(vlen, streams.len(), dress);
+    let runtime = Runtime::assemble(vlen, streams.len(), environment);
     let mut code = Vec::new();
     let mut images = Vec::new();
     for (n, stream) in streams.iter().enumerate() {
@@ -101,7 +101,7 @@ pub fn elf_from(first: usize, streams: &[&Stream], dress: Dress) -> Result<Vec<u
         .zeros(DUMPS, dumps)
         .symbol("begin_signature", DUMPS)
         .symbol("end_signature", DUMPS + dumps);
-    if dress == Dress::Bare {
+    if environment == Environment::Bare {
         elf.zeros(HTIF, 64).symbol("tohost", HTIF).symbol("fromhost", HTIF + 8);
     }
     // Last: what a Linux loader puts behind the last segment is not there until asked for.
@@ -151,36 +151,36 @@ const A3: u8 = 13;
 const A7: u8 = 17;
 
 impl Runtime {
-    fn assemble(vlen: u32, streams: usize, dress: Dress) -> Runtime {
+    fn assemble(vlen: u32, streams: usize, environment: Environment) -> Runtime {
         let mut a = Asm::new(RUNTIME);
         let (begin, next, finish) = (a.label(), a.label(), a.label());
         a.jump(begin);
         // mtvec needs an address that is a multiple of four.
         let handler = a.here();
-        match dress {
-            Dress::Bare => machine_handler(&mut a),
-            Dress::Linux => signal_handler(&mut a),
+        match environment {
+            Environment::Bare => machine_handler(&mut a),
+            Environment::Linux => signal_handler(&mut a),
         }
         let epilogue = a.here();
         dump(&mut a, vlen, next);
         a.place(begin);
         a.li(GP, CONTROL);
-        match dress {
-            Dress::Bare => set_up_machine(&mut a, handler),
-            Dress::Linux => set_up_signals(&mut a),
+        match environment {
+            Environment::Bare => set_up_machine(&mut a, handler),
+            Environment::Linux => set_up_signals(&mut a),
         }
         a.place(next);
-        prologue(&mut a, vlen, dress, finish);
+        prologue(&mut a, vlen, environment, finish);
         a.place(finish);
-        match dress {
-            Dress::Bare => {
+        match environment {
+            Environment::Bare => {
                 a.li(T0, HTIF);
                 a.rri(Op::Addi, T1, 0, 1);
                 a.store(Op::Sd, T1, 0, T0);
                 let forever = a.label_here();
                 a.jump(forever);
             }
-            Dress::Linux => write_and_exit(&mut a, 8 * (streams * Places::new(vlen).words()) as u64),
+            Environment::Linux => write_and_exit(&mut a, 8 * (streams * Places::new(vlen).words()) as u64),
         }
         Runtime { code: a.finish(), handler, epilogue }
     }
@@ -314,7 +314,7 @@ fn copy(a: &mut Asm, words: u64) {
 }
 
 /// Sets everything to the next image and enters its stream.
-fn prologue(a: &mut Asm, vlen: u32, dress: Dress, finish: Label) {
+fn prologue(a: &mut Asm, vlen: u32, environment: Environment, finish: Label) {
     a.rri(Op::Ld, 31, GP, IMAGE);
     a.rri(Op::Ld, 1, 31, 0);
     let more = a.label();
@@ -345,7 +345,7 @@ fn prologue(a: &mut Asm, vlen: u32, dress: Dress, finish: Label) {
     a.rri(Op::Ld, T0, 31, IMAGE_VTYPE);
     a.rri(Op::Ld, T1, 31, IMAGE_AVL);
     a.rrr(Op::Vsetvl, T0, T1, T0);
-    if dress == Dress::Bare {
+    if environment == Environment::Bare {
         for number in super::generate::SCRATCH_CSRS {
             a.csr(Op::Csrrw, 0, number, 0);
         }

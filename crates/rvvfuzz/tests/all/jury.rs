@@ -10,7 +10,7 @@ use rvvfuzz::streams::inprocess::{Lab, Ran};
 use rvvfuzz::streams::jury::{JuryError, Verdict, judge};
 use rvvfuzz::streams::peers::{Kind, Peer, ask_here};
 use rvvfuzz::streams::report::report;
-use rvvfuzz::streams::runtime::Dress;
+use rvvfuzz::streams::runtime::Environment;
 use rvvfuzz::streams::stream::Stream;
 use rvvsim::config::Agnostic;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn open_stream() -> (Lab, Stream, Ran, [Vec<u64>; 2]) {
         let (options, chooser) = (Options { wild: 0.0, ..Options::default() }, Chooser::default());
         let made = stream(&mut lab, &mut rng, &options, &chooser, &mut Watch::default());
         let Ok((stream, ran)) = made else { continue };
-        let ask = |policy| ask_here(&[&stream], Dress::Linux, policy).expect("it ends").remove(0);
+        let ask = |policy| ask_here(&[&stream], Environment::Linux, policy).expect("it ends").remove(0);
         let (kept, ones) = (ask(Agnostic::Undisturbed), ask(Agnostic::Ones));
         if kept != ones {
             return (lab, stream, ran, [kept, ones]);

@@ -3,7 +3,7 @@
 mod campaign;
 mod command;
 mod corpus;
-mod dresses;
+mod environments;
 mod jury;
 mod open;
 mod replay;

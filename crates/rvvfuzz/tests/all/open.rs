@@ -2,7 +2,7 @@
 
 use rvvfuzz::streams::coverage::Watch;
 use rvvfuzz::streams::inprocess::{Lab, Open};
-use rvvfuzz::streams::runtime::Dress;
+use rvvfuzz::streams::runtime::Environment;
 use rvvfuzz::streams::text::parse;
 
 /// A segment load that traps in its first segment may have written some of its fields; a compare then writes
@@ -15,11 +15,12 @@ fn a_mask_over_a_load_that_trapped_closes_its_own_bits_only() {
         step *9a066a57\nstep *01747d57\nstep 00087437 0004041b 00c41413 ff840413 *43047a07\n\
         step 00a00c93 08100d13 *81acf9d7\nstep *7a403a57\n";
     let entry = parse(text).expect("a stream").remove(0);
-    for dress in [Dress::Bare, Dress::Linux] {
-        let ran = Lab::new(256).run_as(dress, &entry.stream, 0, &mut Watch::default()).expect("it ends");
+    for environment in [Environment::Bare, Environment::Linux] {
+        let ran =
+            Lab::new(256).run_as(environment, &entry.stream, 0, &mut Watch::default()).expect("it ends");
         let v20 = &ran.open[20 * 32..20 * 32 + 8];
         assert_eq!(v20[0], Open::No);
         assert_eq!(v20[1], Open::FreeBits);
-        assert!(v20[2..].iter().all(|o| *o == Open::Free), "{dress:?}: {v20:?}");
+        assert!(v20[2..].iter().all(|o| *o == Open::Free), "{environment:?}: {v20:?}");
     }
 }

@@ -69,25 +69,53 @@ pub(crate) fn inverse_shift_rows(state: State) -> State {
     rotate_rows(state, 3)
 }
 
-/// Multiplies a column by a circulant matrix.
-fn mix(column: u32, first_row: [u8; 4]) -> u32 {
-    let s = column.to_le_bytes();
-    u32::from_le_bytes(std::array::from_fn(|r| {
-        (0..4).fold(0, |sum, k| sum ^ gf_mul(s[k], first_row[(k + 4 - r) % 4]))
-    }))
+/// Each byte of a column times x.
+fn times_x(column: u32) -> u32 {
+    ((column & 0x7f7f_7f7f) << 1) ^ ((column >> 7 & 0x0101_0101) * 0x1b)
 }
 
-/// MixColumns, of one column.
+/// MixColumns, of one column: row `r` is `2·s[r] + 3·s[r+1] + s[r+2] + s[r+3]`.
 pub(crate) fn mix_column(column: u32) -> u32 {
-    mix(column, [2, 3, 1, 1])
+    let twice = times_x(column);
+    twice ^ (twice ^ column).rotate_right(8) ^ column.rotate_right(16) ^ column.rotate_right(24)
 }
 
-/// InvMixColumns, of one column.
+/// InvMixColumns, of one column: row `r` is `14·s[r] + 11·s[r+1] + 13·s[r+2] + 9·s[r+3]`.
 pub(crate) fn inverse_mix_column(column: u32) -> u32 {
-    mix(column, [0xe, 0xb, 0xd, 0x9])
+    let twice = times_x(column);
+    let four = times_x(twice);
+    let eight = times_x(four);
+    eight
+        ^ four
+        ^ twice
+        ^ (eight ^ twice ^ column).rotate_right(8)
+        ^ (eight ^ four ^ column).rotate_right(16)
+        ^ (eight ^ column).rotate_right(24)
 }
 
 /// The round constant of round `round`, from 1.
 pub(crate) fn rcon(round: u32) -> u32 {
     u32::from((1..round).fold(1, |constant, _| gf_mul(constant, 2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The matrices of FIPS 197, sections 5.1.3 and 5.3.3, byte by byte.
+    #[test]
+    fn columns_are_mixed_as_the_matrices_say() {
+        let by_matrix = |column: u32, row: [u8; 4]| {
+            let s = column.to_le_bytes();
+            u32::from_le_bytes(std::array::from_fn(|r| {
+                (0..4).fold(0, |sum, k| sum ^ gf_mul(s[k], row[(k + 4 - r) % 4]))
+            }))
+        };
+        let mut column = 0x8001_ff1b_u32;
+        for _ in 0..1000 {
+            assert_eq!(mix_column(column), by_matrix(column, [2, 3, 1, 1]), "{column:#x}");
+            assert_eq!(inverse_mix_column(column), by_matrix(column, [0xe, 0xb, 0xd, 0x9]), "{column:#x}");
+            column = column.wrapping_mul(0x9e37_79b9).rotate_left(7) ^ 0x51;
+        }
+    }
 }

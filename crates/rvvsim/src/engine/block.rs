@@ -62,8 +62,8 @@ pub struct Block {
     pub faults: Box<[Trap]>,
     /// How often it ran to its end. Apart, for host code counts here, too.
     pub runs: Box<Cell<u64>>,
-    /// Host code for it is not worth while.
-    pub interpret: Cell<bool>,
+    /// It is among those to become host code next.
+    pub waits: Cell<bool>,
     /// Its host code, if it has any.
     pub compiled: Cell<Option<crate::jit::Compiled>>,
     /// Where it goes: not taken (or onwards), taken.

@@ -8,7 +8,8 @@ use super::block::{Block, Context, Link};
 use super::stats::Counts;
 use super::translate::translate;
 use crate::Hart;
-use crate::mem::{PAGE, Target};
+use crate::hart::Environment;
+use crate::mem::{Access, PAGE, Target};
 use crate::trap::Exec;
 use rustc_hash::FxHashMap;
 use rvv_isa::Inst;
@@ -82,6 +83,8 @@ pub struct BlockCache {
     counts: Cell<Counts>,
     /// The hart's count of translation changes when `generation` was last moved.
     seen_tlb_generation: u64,
+    /// The pages of addresses that blocks of this generation were decoded from, and where in RAM they are.
+    pages: FxHashMap<u64, usize>,
 }
 
 impl Default for BlockCache {
@@ -98,6 +101,7 @@ impl Default for BlockCache {
             observer: None,
             counts: Cell::default(),
             seen_tlb_generation: 0,
+            pages: FxHashMap::default(),
         }
     }
 }
@@ -173,10 +177,34 @@ impl BlockCache {
     pub fn sync(&mut self, hart: &mut Hart) {
         if hart.tlb_generation != self.seen_tlb_generation {
             self.seen_tlb_generation = hart.tlb_generation;
-            self.generation += 1;
+            if !self.is_where_it_was(hart) {
+                self.generation += 1;
+                self.pages.clear();
+            }
         }
         for (offset, len) in hart.ram.take_stale() {
             self.forget_range(hart, offset, len);
+        }
+    }
+
+    /// Whether all code of this generation can still be fetched from where it was. A process asks often: each `munmap`
+    /// changes translations, and hardly ever those of code.
+    fn is_where_it_was(&self, hart: &mut Hart) -> bool {
+        matches!(hart.env, Environment::User(_))
+            && self
+                .pages
+                .iter()
+                .all(|(&va, &offset)| hart.translate(va, Access::Fetch) == Ok(Target::Ram(offset)))
+    }
+
+    /// Notes where the pages of a block are.
+    fn note_pages(&mut self, id: u32) {
+        let block = &self.blocks[id as usize];
+        if let Some(offset) = block.offset {
+            self.pages.insert(block.pc & !(PAGE - 1), offset & !(PAGE as usize - 1));
+        }
+        if let Some(second) = block.straddles {
+            self.pages.insert(block.pc.wrapping_add(2), second);
         }
     }
 
@@ -241,6 +269,7 @@ impl BlockCache {
             return Ok(false);
         }
         block.generation = self.generation;
+        self.note_pages(id);
         Ok(true)
     }
 
@@ -258,6 +287,7 @@ impl BlockCache {
             Some(slot) => *slot = block,
             None => self.blocks.push(block),
         }
+        self.note_pages(id);
         // Code that is not in RAM runs once: it is found by nobody.
         if !parts.is_empty() {
             self.map.insert(key, id);
@@ -323,7 +353,8 @@ impl BlockCache {
         }
     }
 
-    fn forget_all(&mut self, hart: &mut Hart) {
+    /// Forgets all blocks.
+    pub fn forget_all(&mut self, hart: &mut Hart) {
         for id in 0..self.blocks.len() {
             self.count_for_good(id as u32);
         }
@@ -334,6 +365,7 @@ impl BlockCache {
         self.map.clear();
         self.blocks.clear();
         self.free.clear();
+        self.pages.clear();
         self.generation += 1;
     }
 }

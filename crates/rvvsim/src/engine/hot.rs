@@ -17,7 +17,16 @@ pub struct Hot {
     unavailable: bool,
     /// When so many blocks are compiled, see whether the choice of registers still is a good one.
     review_at: u64,
+    /// Blocks to compile next, by number and serial number: several at a time, for making pages writable and executable
+    /// takes longer than compiling.
+    waiting: Vec<(u32, u64)>,
 }
+
+/// As many instructions for each run of the threshold are executed before the first block is compiled.
+const SOON: u64 = 512;
+
+/// So many blocks are compiled at once, unless one of them runs often again.
+const AT_ONCE: usize = 32;
 
 /// How often each integer register was used so far.
 fn uses(cache: &BlockCache) -> [u64; 32] {
@@ -45,7 +54,7 @@ impl Hot {
         if let Some(compiled) = block.compiled.get() {
             return Jit::can_run(hart).then_some(compiled);
         }
-        if block.runs.get() < u64::from(hart.config.jit_threshold) || block.interpret.get() {
+        if block.runs.get() < u64::from(hart.config.jit_threshold) {
             return None;
         }
         self.compile(hart, cache, block)
@@ -58,8 +67,15 @@ impl Hot {
         if self.unavailable || interpreted || !Jit::can_run(hart) {
             return None;
         }
-        if hart.config.engine == EngineChoice::Auto && !jit::is_worth_while(block) {
-            block.interpret.set(true);
+        let threshold = u64::from(hart.config.jit_threshold);
+        // A program that ends soon has ended before there is room for host code.
+        if self.jit.is_none() && hart.instret < SOON * threshold {
+            return None;
+        }
+        if !block.waits.replace(true) {
+            self.waiting.push((block.id, block.serial));
+        }
+        if self.waiting.len() < AT_ONCE && block.runs.get() < 2 * threshold {
             return None;
         }
         if self.jit.is_none() {
@@ -77,13 +93,30 @@ impl Hot {
                 flush(jit, cache, &uses)?;
             }
         }
-        let compiled = jit.compile(block);
-        if compiled.is_none() {
+        let waiting = std::mem::take(&mut self.waiting);
+        let blocks = || {
+            let found = waiting.iter().filter_map(|&(id, serial)| {
+                let block = cache.blocks().get(id as usize)?;
+                (block.serial == serial && block.compiled.get().is_none()).then_some(block)
+            });
+            // Not all may fit, but this one must.
+            std::iter::once(block).chain(found.filter(|other| other.id != block.id))
+        };
+        if !jit.compile(blocks()) {
             flush(jit, cache, &uses(cache))?;
+            if !jit.compile(blocks()) {
+                // Even all room there is was not enough, or it cannot be made executable.
+                flush(jit, cache, &[0; 32]);
+                self.unavailable = true;
+                return None;
+            }
         }
-        let compiled = compiled.or_else(|| jit.compile(block));
-        block.compiled.set(compiled);
-        compiled
+        for (id, _) in waiting {
+            if let Some(block) = cache.blocks().get(id as usize) {
+                block.waits.set(false);
+            }
+        }
+        block.compiled.get()
     }
 
     /// Runs host code from the start of a block. The block that was the last, and how it ended, as if the

@@ -2,7 +2,7 @@
 //!
 //! Instructions are decoded into [`block`]s keyed by address and context (`vtype`, `FS` and `VS` on or
 //! off), so that a vector handler is already chosen for its SEW and LMUL when it runs. A block is a
-//! list of typed [`uop`]s; a JIT would start from the same list.
+//! list of typed [`uop`]s, from which hot blocks become host code ([`hot`], [`crate::jit`]).
 
 mod block;
 mod cache;
@@ -72,6 +72,11 @@ impl Engine {
     /// overwritten.
     pub fn remember_forgotten_blocks(&mut self) {
         self.cache.forgotten.get_or_insert_default();
+    }
+
+    /// Forgets all blocks: what is at their addresses is another program.
+    pub(crate) fn forget_all(&mut self, hart: &mut crate::Hart) {
+        self.cache.forget_all(hart);
     }
 
     /// The blocks that are kept: address, how often each ran to its end, and instructions with their offsets.

@@ -366,7 +366,11 @@ pub fn run_vector(h: &mut Hart, kind: Kind, vinst: &VInst) -> Exec {
             .is_some(),
         _ => false,
     };
-    if done { Ok(()) } else { (vinst.run)(h, vinst) }
+    if done {
+        return Ok(());
+    }
+    vinst.note_writes(&mut h.v);
+    (vinst.run)(h, vinst)
 }
 
 /// Calls the scalar handler of a micro-op.

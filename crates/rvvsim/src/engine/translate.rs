@@ -147,7 +147,7 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         calls: b.calls.into(),
         faults: b.faults.into(),
         runs: Box::new(Cell::new(0)),
-        interpret: Cell::new(false),
+        waits: Cell::new(false),
         compiled: Cell::new(None),
         links: [const { Cell::new(Link::NONE) }; 2],
     })

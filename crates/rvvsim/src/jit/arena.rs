@@ -1,13 +1,14 @@
 //! Memory for host code, and beside it the words that host code jumps through.
 //!
 //! `unsafe` here is the mapping itself. Code pages are writable or executable, never both: [`Arena::add`] makes the
-//! pages that it writes to writable, and executable again before it returns. Nothing runs meanwhile: an arena belongs to
-//! one engine, which is on one thread. Words ([`Arena::set_word`]) are data: host code reads its jump targets there, so that
+//! pages that it writes to writable, and [`Arena::close`] makes them executable again. Nothing runs meanwhile: an arena
+//! belongs to one engine, which is on one thread. Words ([`Arena::set_word`]) are data: host code reads its jump targets there, so that
 //! linking two blocks writes no code.
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
 use std::io;
+use std::ops::Range;
 
 const PAGE: usize = 4096;
 
@@ -20,7 +21,12 @@ pub struct Arena {
     size: usize,
     /// Bytes of code in use.
     used: usize,
+    /// The pages that are writable, and not executable.
+    open: Range<usize>,
 }
+
+/// So many bytes at least are made writable at once.
+const WINDOW: usize = 16 * PAGE;
 
 // SAFETY: the mapping is owned by this value alone and has no tie to a thread.
 unsafe impl Send for Arena {}
@@ -37,7 +43,7 @@ impl Arena {
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping, where the kernel likes, touches nothing that exists.
         let base = unsafe { mmap_anonymous(std::ptr::null_mut(), words + size, prot, flags) }?.cast::<u8>();
-        let arena = Arena { base, words, size, used: 0 };
+        let arena = Arena { base, words, size, used: 0, open: 0..0 };
         arena.protect(0, size, MprotectFlags::READ | MprotectFlags::EXEC)?;
         Ok(arena)
     }
@@ -54,20 +60,12 @@ impl Arena {
         self.base.expose_provenance() + self.words + self.used
     }
 
-    /// Bytes of code in use.
-    pub fn used(&self) -> usize {
-        self.used
-    }
-
-    /// Adds code, which was assembled for the address [`Arena::next`]. False if there is no room.
+    /// Adds code, which was assembled for the address [`Arena::next`]. It may be executed after [`Arena::close`]. False if
+    /// there is no room.
     pub fn add(&mut self, code: &[u8]) -> bool {
         // Each piece starts on a new line of the host's cache.
         let end = (self.used + code.len()).next_multiple_of(64);
-        if end > self.size {
-            return false;
-        }
-        let pages = (self.used / PAGE * PAGE, end.next_multiple_of(PAGE));
-        if self.protect(pages.0, pages.1, MprotectFlags::READ | MprotectFlags::WRITE).is_err() {
+        if end > self.size || !self.open(end) {
             return false;
         }
         // SAFETY: within the mapping, as was just compared, and writable. Nobody runs it now.
@@ -75,17 +73,35 @@ impl Arena {
             let to = self.base.add(self.words + self.used);
             std::ptr::copy_nonoverlapping(code.as_ptr(), to, code.len());
         }
-        if self.protect(pages.0, pages.1, MprotectFlags::READ | MprotectFlags::EXEC).is_err() {
-            return false;
-        }
         self.used = end;
         true
     }
 
-    /// Forgets all code added since `used` bytes were.
-    pub fn rewind(&mut self, used: usize) {
-        debug_assert!(used <= self.used);
-        self.used = used;
+    /// Makes what is not in use up to `end` writable, and some more.
+    fn open(&mut self, end: usize) -> bool {
+        let from = if self.open.is_empty() { self.used / PAGE * PAGE } else { self.open.end };
+        if end <= from && !self.open.is_empty() {
+            return true;
+        }
+        let to = end.next_multiple_of(PAGE).max(from + WINDOW).min(self.size);
+        let done = self.protect(from, to, MprotectFlags::READ | MprotectFlags::WRITE).is_ok();
+        if done {
+            self.open = if self.open.is_empty() { from..to } else { self.open.start..to };
+        }
+        done
+    }
+
+    /// All code may be executed, and no longer written. False if the host did not allow it: then none is to be used.
+    #[must_use]
+    pub fn close(&mut self) -> bool {
+        let Range { start, end } = std::mem::take(&mut self.open);
+        start == end || self.protect(start, end, MprotectFlags::READ | MprotectFlags::EXEC).is_ok()
+    }
+
+    /// Forgets all code.
+    pub fn rewind(&mut self) {
+        debug_assert!(self.open.is_empty());
+        self.used = 0;
     }
 
     /// How many words there are.
@@ -152,11 +168,15 @@ mod tests {
         let mut arena = Arena::new(16, 3 * PAGE).unwrap();
         let first = arena.next();
         assert!(arena.add(&[0xc3; 5000]));
+        assert_eq!((permissions(first), permissions(first + 4096)), ("rw-".into(), "rw-".into()));
+        assert!(arena.close());
         assert_eq!(permissions(first), "r-x");
         assert_eq!(permissions(first + 8191), "r-x");
         assert_eq!(permissions(arena.word_address(15)), "rw-");
         assert!(!arena.add(&[0xc3; 8000]), "no room");
+        assert!(arena.add(&[0xc3; 100]) && arena.add(&[0xc3; 100]) && arena.close());
         assert_eq!(permissions(first), "r-x");
+        assert_eq!(permissions(first + 5060), "r-x");
         assert_eq!(arena.code(first, 5000), [0xc3; 5000]);
     }
 }

@@ -10,7 +10,7 @@ pub(super) use super::registers::{Place, RAX};
 use crate::Hart;
 use crate::engine::{Block, Kind, Uop};
 use crate::hart::HostCode;
-use crate::mem::{Access, PAGE, Tlb};
+use crate::mem::{Access, HostTlb, PAGE};
 use crate::vector::VectorState;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
@@ -20,7 +20,7 @@ use std::mem::offset_of;
 /// Addresses that all host code of an engine uses.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Thunks {
-    /// To be called with `extern "C"` as a function of hart + BIAS, code, instructions left, RAM.
+    /// To be called with `extern "C"` as a function of hart + BIAS, code, instructions left, the TLB for host code.
     pub enter: usize,
     /// Leaves: `eax` is a [`How`], `edx` the number of the compiled block, `rcx` where.
     pub leave: usize,
@@ -33,7 +33,7 @@ pub struct Thunks {
 }
 
 /// Entries of the table of indirect jumps: four words each, of which are used the address, the context, the code.
-pub const JUMPS: usize = 1 << 10;
+pub const JUMPS: usize = 1 << 12;
 
 /// The index of an address in the table.
 pub fn jump_index(pc: u64) -> usize {
@@ -126,18 +126,6 @@ pub struct Code {
     pub exits: [usize; 2],
 }
 
-/// Whether host code for a block is worth while: vector instructions without a template are faster in the interpreter, which
-/// runs several of them in a row.
-pub fn is_worth_while(block: &Block) -> bool {
-    let vector = |uop: &&Uop| uop.kind().is_vector() && uop.kind() != Kind::VectorEnd;
-    block
-        .uops
-        .as_slice()
-        .iter()
-        .filter(vector)
-        .all(|uop| super::vector::has_template(uop.kind(), block.uops.vector(uop)))
-}
-
 /// Compiles a block for the address `base`. `None` if it has what the emitter cannot say.
 pub fn compile(block: &Block, base: usize, map: &Map, thunks: &Thunks, site: &Site) -> Option<Code> {
     let mut e = Emitter {
@@ -149,7 +137,6 @@ pub fn compile(block: &Block, base: usize, map: &Map, thunks: &Thunks, site: &Si
         cold: Vec::new(),
         fs_dirty: false,
         vs_dirty: false,
-        avx512: has_avx512(),
         vtype: block.vtype,
         known_vl: None,
         bytes: Vec::new(),
@@ -162,16 +149,13 @@ pub fn compile(block: &Block, base: usize, map: &Map, thunks: &Thunks, site: &Si
     Some(Code { bytes: e.asm.finalize().ok()?, exits })
 }
 
-pub(super) fn has_avx512() -> bool {
-    use std::arch::is_x86_feature_detected as has;
-    has!("avx512f") && has!("avx512vl") && has!("avx512bw") && has!("avx512dq")
-}
-
 /// Where host code finds vector state.
 #[derive(Clone, Copy)]
 pub(super) struct VectorFields {
     pub vl: i32,
     pub vstart: i32,
+    pub vtype: i32,
+    pub vxsat: i32,
     /// A pointer to the registers.
     pub registers: i32,
 }
@@ -181,6 +165,8 @@ pub(super) const fn vector_field() -> VectorFields {
     VectorFields {
         vl: field(v + offset_of!(VectorState, vl)),
         vstart: field(v + offset_of!(VectorState, vstart)),
+        vtype: field(v + offset_of!(VectorState, vtype)),
+        vxsat: field(v + offset_of!(VectorState, vxsat)),
         registers: field(HOST_CODE + offset_of!(HostCode, registers)),
     }
 }
@@ -205,11 +191,12 @@ pub(super) enum Cold {
         back: DynamicLabel,
         uop: Uop,
     },
-    /// The interpreter's kernel executes the vector instruction.
+    /// The interpreter's kernel executes the vector instruction, from an element on.
     Vector {
         at: DynamicLabel,
         back: DynamicLabel,
         uop: Uop,
+        first: u32,
     },
     /// The interpreter goes on from here.
     Interpret {
@@ -241,11 +228,9 @@ pub(super) struct Emitter<'a> {
     fs_dirty: bool,
     /// The same of vector state.
     vs_dirty: bool,
-    /// The host has AVX-512.
-    pub(super) avx512: bool,
     /// The `vtype` at this place, once a vector instruction has shown it.
     pub(super) vtype: Option<Vtype>,
-    /// It is known that `vl` is this VLMAX, and `vstart` 0.
+    /// It is known that `vl` is this, and `vstart` 0.
     pub(super) known_vl: Option<u32>,
     /// Room for the encoding of an instruction.
     pub(super) bytes: Vec<u8>,
@@ -363,20 +348,19 @@ impl Emitter<'_> {
         }
     }
 
-    /// Looks the address in `rax` up: the offset in RAM is there then, or `miss` is gone to with the address unchanged.
+    /// Looks the address in `rax` up: the host's address is there then, or `miss` is gone to with the address unchanged.
     pub(super) fn lookup(&mut self, access: Access, size: usize, miss: DynamicLabel) {
-        let table = field(offset_of!(Hart, tlb) + Tlb::table_offset(access));
+        let table = HostTlb::table_offset(access) as i32;
         // Tags are compared with the page, and with the bits that are zero in an aligned address.
         let mask = (!(PAGE as i64 - 1) | (size as i64 - 1)) as i32;
         x64!(&mut self.asm
-            ; mov ecx, eax
-            ; shr ecx, 8
-            ; and ecx, Tlb::INDEX_MASK
+            ; rorx ecx, eax, 8
+            ; and ecx, HostTlb::INDEX_MASK
             ; mov rdx, rax
             ; and rdx, mask
-            ; cmp rdx, [rbx + rcx + table]
+            ; cmp rdx, [r15 + rcx + table]
             ; jne =>miss
-            ; add rax, [rbx + rcx + table + 8]
+            ; add rax, [r15 + rcx + table + 8]
         );
     }
 
@@ -387,13 +371,13 @@ impl Emitter<'_> {
         let to_f = matches!(u.kind(), Kind::Flw | Kind::Fld);
         let d = if to_f { RAX } else { self.target(u.rd) };
         match (size, signed) {
-            (1, true) => x64!(&mut self.asm; movsx Rq(d), BYTE [r15 + rax]),
-            (2, true) => x64!(&mut self.asm; movsx Rq(d), WORD [r15 + rax]),
-            (4, true) => x64!(&mut self.asm; movsxd Rq(d), DWORD [r15 + rax]),
-            (1, false) => x64!(&mut self.asm; movzx Rd(d), BYTE [r15 + rax]),
-            (2, false) => x64!(&mut self.asm; movzx Rd(d), WORD [r15 + rax]),
-            (4, false) => x64!(&mut self.asm; mov Rd(d), [r15 + rax]),
-            _ => x64!(&mut self.asm; mov Rq(d), [r15 + rax]),
+            (1, true) => x64!(&mut self.asm; movsx Rq(d), BYTE [rax]),
+            (2, true) => x64!(&mut self.asm; movsx Rq(d), WORD [rax]),
+            (4, true) => x64!(&mut self.asm; movsxd Rq(d), DWORD [rax]),
+            (1, false) => x64!(&mut self.asm; movzx Rd(d), BYTE [rax]),
+            (2, false) => x64!(&mut self.asm; movzx Rd(d), WORD [rax]),
+            (4, false) => x64!(&mut self.asm; mov Rd(d), [rax]),
+            _ => x64!(&mut self.asm; mov Rq(d), [rax]),
         }
         if to_f {
             // What is loaded after a miss comes in rax, too.
@@ -428,10 +412,10 @@ impl Emitter<'_> {
             }
         };
         match size {
-            1 => x64!(&mut self.asm; mov [r15 + rax], Rb(s)),
-            2 => x64!(&mut self.asm; mov [r15 + rax], Rw(s)),
-            4 => x64!(&mut self.asm; mov [r15 + rax], Rd(s)),
-            _ => x64!(&mut self.asm; mov [r15 + rax], Rq(s)),
+            1 => x64!(&mut self.asm; mov [rax], Rb(s)),
+            2 => x64!(&mut self.asm; mov [rax], Rw(s)),
+            4 => x64!(&mut self.asm; mov [rax], Rd(s)),
+            _ => x64!(&mut self.asm; mov [rax], Rq(s)),
         }
         x64!(&mut self.asm; =>back);
         self.cold.push(Cold::Store { at, back, uop: *u, size_log2: size.trailing_zeros() });
@@ -876,8 +860,11 @@ impl Emitter<'_> {
                     self.call(&uop);
                     x64!(&mut self.asm; jmp =>back);
                 }
-                Cold::Vector { at, back, uop } => {
+                Cold::Vector { at, back, uop, first } => {
                     x64!(&mut self.asm; =>at);
+                    if first != 0 {
+                        x64!(&mut self.asm; mov QWORD [rbx + vector_field().vstart], first as i32);
+                    }
                     self.vector(&uop);
                     x64!(&mut self.asm; jmp =>back);
                 }

@@ -29,18 +29,21 @@ macro_rules! with_source {
 }
 
 mod arena;
+mod constants;
 mod emit;
 mod float;
 mod helpers;
 mod registers;
 mod simd;
+#[cfg(test)]
+mod tests;
 mod vector;
 
 use crate::Hart;
 use crate::engine::{Block, Context, Totals};
 use crate::fp::Flags;
 use arena::Arena;
-pub use emit::is_worth_while;
+pub use constants::Constants;
 use emit::{JUMPS, Site, Thunks, jump_index};
 use registers::{BIAS, Map};
 use std::num::NonZeroU32;
@@ -118,9 +121,9 @@ struct Unit {
 }
 
 /// As many blocks are compiled before all are forgotten.
-const MOST: usize = 1 << 16;
+const MOST: usize = 1 << 18;
 /// Bytes of host code.
-const CODE: usize = 64 << 20;
+const CODE: usize = 128 << 20;
 /// The first word after the table of indirect jumps.
 const LINKS: usize = 4 * JUMPS;
 
@@ -129,8 +132,6 @@ pub struct Jit {
     arena: Arena,
     map: Map,
     thunks: Thunks,
-    /// Bytes of the arena that hold the thunks.
-    begin: usize,
     units: Vec<Unit>,
     /// Words that are linked.
     linked: Vec<usize>,
@@ -182,7 +183,6 @@ impl Jit {
             arena,
             map: Map::of_uses(uses),
             thunks: Thunks::default(),
-            begin: 0,
             units: Vec::new(),
             linked: Vec::new(),
             jumps: Vec::new(),
@@ -196,12 +196,10 @@ impl Jit {
     /// Chooses registers anew; all that was compiled is forgotten.
     fn prepare(&mut self, uses: &[u64; 32]) -> Option<()> {
         self.map = Map::of_uses(uses);
-        self.arena.rewind(0);
+        self.arena.rewind();
         let (thunks, code) = emit::thunks(self.arena.next(), &self.map, self.arena.word_address(0))?;
         self.thunks = thunks;
-        self.arena.add(&code).then_some(())?;
-        self.begin = self.arena.used();
-        Some(())
+        (self.arena.add(&code) && self.arena.close()).then_some(())
     }
 
     /// What was compiled so far.
@@ -209,12 +207,23 @@ impl Jit {
         self.totals
     }
 
-    /// Compiles a block. `None` if there is no room: then [`Jit::flush`] makes some.
-    pub fn compile(&mut self, block: &Block) -> Option<Compiled> {
+    /// Compiles blocks, and hands each its code. False if there is no room for all: then [`Jit::flush`] makes some.
+    pub fn compile<'b>(&mut self, mut blocks: impl Iterator<Item = &'b Block>) -> bool {
+        let began = std::time::Instant::now();
+        let done = blocks.all(|block| {
+            let compiled = self.compile_one(block);
+            block.compiled.set(compiled);
+            compiled.is_some()
+        });
+        let done = self.arena.close() && done;
+        self.totals.nanoseconds += began.elapsed().as_nanos() as u64;
+        done
+    }
+
+    fn compile_one(&mut self, block: &Block) -> Option<Compiled> {
         if self.units.len() == MOST {
             return None;
         }
-        let began = std::time::Instant::now();
         let index = self.units.len();
         let words = [LINKS + 2 * index, LINKS + 2 * index + 1];
         let compiled = Compiled(NonZeroU32::new(index as u32 + 1)?);
@@ -231,7 +240,6 @@ impl Jit {
         self.units.push(Unit { block: block.id, entry, size: code.bytes.len(), exits });
         self.totals.blocks += 1;
         self.totals.bytes += code.bytes.len() as u64;
-        self.totals.nanoseconds += began.elapsed().as_nanos() as u64;
         Some(compiled)
     }
 
@@ -315,17 +323,18 @@ impl Jit {
         hart.host_code.host_mxcsr = HOST_MXCSR;
         hart.host_code.registers = hart.v.regs.as_mut_ptr().expose_provenance();
         let entry = self.units[from.index()].entry;
-        let ram = hart.ram.bytes_mut().as_mut_ptr();
+        let ram = hart.ram.bytes_mut().as_mut_ptr().expose_provenance();
+        let tlb = (&raw mut *hart.tlb.for_host_code(ram)).cast::<u8>();
         let hart_pointer = (&raw mut *hart).cast::<u8>();
         // SAFETY: `enter` is a function of this signature, at an address where `prepare` put it; `entry` is the start of a
-        // block's code. Host code accesses the hart by its fields, RAM by offsets that the TLB holds, and nothing else.
+        // block's code. Host code accesses the hart by its fields, RAM by addresses that the TLB holds, and nothing else.
         unsafe {
             let enter: extern "C" fn(*mut u8, usize, u64, *mut u8) =
                 std::mem::transmute(std::ptr::with_exposed_provenance::<()>(self.thunks.enter));
-            enter(hart_pointer.offset(BIAS as isize), entry, left, ram);
+            enter(hart_pointer.offset(BIAS as isize), entry, left, tlb);
         }
         take_flags(hart);
-        let left_by = hart.host_code;
+        let left_by = &hart.host_code;
         Exit {
             how: How::from_bits(left_by.how),
             at: left_by.at,

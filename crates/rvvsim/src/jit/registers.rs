@@ -11,9 +11,10 @@ use std::mem::offset_of;
 pub const RAX: u8 = 0;
 pub const RCX: u8 = 1;
 pub const RDX: u8 = 2;
+pub const RBX: u8 = 3;
 
 /// Registers that hold guest registers. The rest: `rax`, `rcx`, `rdx` hold what an instruction computes, `rbx` points at
-/// the hart, `r14` counts the instructions that may still be executed, `r15` points at RAM.
+/// the hart, `r14` counts the instructions that may still be executed, `r15` points at the TLB for host code.
 pub const POOL: [u8; 9] = [5, 6, 7, 8, 9, 10, 11, 12, 13];
 
 /// `rbx` is this far past the hart, so that the homes of all integer registers are within a signed byte of it.

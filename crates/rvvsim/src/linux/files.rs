@@ -1,14 +1,13 @@
 //! The guest's open files.
 
 use super::options::{Input, Output, ProcessOptions};
+use super::pages::Charge;
 use super::tmp::Kept;
 use super::transfer::{self, Transfer};
-use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, OFlags, SeekFrom, Stat};
 use rustix::io::Errno;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// As many descriptors as Linux gives by default.
 pub const MOST_FILES: usize = 1024;
@@ -69,6 +68,8 @@ pub struct HostFile {
     pub in_sysroot: bool,
     /// It is in the process's own `/tmp`, which has bounds.
     pub kept: Option<Kept>,
+    /// It is memory, which is counted.
+    pub charge: Option<Charge>,
     /// How it is read and written without waiting.
     transfer: Transfer,
 }
@@ -96,6 +97,7 @@ impl HostFile {
             is_standard: false,
             in_sysroot: false,
             kept: None,
+            charge: None,
             transfer,
         }
     }
@@ -103,6 +105,19 @@ impl HostFile {
     /// One end of a pipe, with `O_NONBLOCK`.
     pub fn pipe(fd: OwnedFd) -> Self {
         HostFile { is_pipe: true, ..HostFile::named(fd, Vec::new(), false) }
+    }
+
+    /// A socket, with `O_NONBLOCK`.
+    pub fn socket(fd: OwnedFd) -> Self {
+        HostFile { transfer: Transfer::Socket, ..HostFile::named(fd, Vec::new(), false) }
+    }
+
+    /// A file that came from another process.
+    pub fn received(fd: OwnedFd) -> Self {
+        let is_socket = rustix::fs::fstat(&fd)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Socket);
+        let transfer = if is_socket { Transfer::Socket } else { Transfer::Polled };
+        HostFile { transfer, ..HostFile::named(fd, Vec::new(), false) }
     }
 
     fn standard(number: u8) -> Self {
@@ -115,6 +130,7 @@ impl HostFile {
             is_standard: true,
             in_sysroot: false,
             kept: None,
+            charge: None,
             transfer,
         }
     }
@@ -172,14 +188,6 @@ impl HostFile {
         transfer::write(self, self.transfer, bytes, offset)
     }
 
-    /// Waits until one of the events happens, at most so long. Whether one did; what cannot be polled is said
-    /// to be ready, so that whoever reads or writes it learns why.
-    pub fn wait(&self, events: PollFlags, most: Duration) -> bool {
-        let mut poll = [PollFd::new(self, events)];
-        let most = Timespec { tv_sec: most.as_secs() as i64, tv_nsec: i64::from(most.subsec_nanos()) };
-        !matches!(rustix::event::poll(&mut poll, Some(&most)), Ok(0) | Err(Errno::INTR))
-    }
-
     /// Reads what the file has of a page; bytes past its end stay. How many there were.
     pub fn read_page(&self, offset: u64, page: &mut [u8]) -> usize {
         let mut got = 0;
@@ -226,6 +234,10 @@ pub enum Kind {
     Bytes(Vec<u8>, usize),
     /// Output kept for whoever runs the guest: 0 for stdout, 1 for stderr.
     Capture(usize),
+    /// A folder of the guest's own: its names, and how many have been read.
+    Folder(Vec<Vec<u8>>, usize),
+    /// `signalfd`: which signals it reads.
+    Signals(u64),
     /// `/dev/null`.
     Null,
     /// `/dev/zero`.
@@ -408,6 +420,11 @@ impl Files {
             open.references += 1;
         }
         self.place(fd, Descriptor { file, cloexec });
+    }
+
+    /// The descriptors in use.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.descriptors.iter().enumerate().filter(|(_, d)| d.is_some()).map(|(fd, _)| fd as u64)
     }
 
     /// Whether a descriptor closes on exec.

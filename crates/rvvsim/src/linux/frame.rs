@@ -70,7 +70,7 @@ impl Process {
         let vector = has_vector_state(hart);
         let size = frame_size(&hart.config, vector);
         let sp = hart.x[2];
-        let alt = self.signals.altstack;
+        let alt = self.me().signals.altstack;
         let top = match action.flags & SA_ONSTACK != 0 && alt.flags & SS_DISABLE == 0 && !alt.holds(sp) {
             true => alt.start.wrapping_add(alt.size),
             false => sp,
@@ -139,12 +139,11 @@ impl Process {
         hart.pc = word(REGS) & !1;
         hart.reservation = None;
         // Neither does Linux care whether this part is well-formed.
-        if !self.signals.altstack.holds(word(REGS + 16)) {
+        let altstack = &mut self.me_mut().signals.altstack;
+        if !altstack.holds(word(REGS + 16)) {
             let (start, flags, size) = (word(STACK), half(STACK + 8), word(STACK + 16));
             if flags & SS_DISABLE == 0 && size >= 2048 {
-                self.signals.altstack.start = start;
-                self.signals.altstack.size = size;
-                self.signals.altstack.flags = flags & !1;
+                (altstack.start, altstack.size, altstack.flags) = (start, size, flags & !1);
             }
         }
         Ok(word(SIGMASK))

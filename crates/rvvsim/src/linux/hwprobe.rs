@@ -27,7 +27,9 @@ pub fn hwcap(isa: &Isa) -> u64 {
 /// instructions (`zkt`, `zvkt`) are not in the table of extensions and stay unset.
 fn ima_ext_0(isa: &Isa) -> u64 {
     let bits = isa.extensions().filter_map(Ext::hwprobe_bit).fold(0, |bits, bit| bits | 1 << bit);
-    bits | u64::from(isa.has(Ext::F) && isa.has(Ext::D))
+    // Pointer masking is always there, for whoever selects it.
+    const SUPM: u64 = 1 << 49;
+    bits | SUPM | u64::from(isa.has(Ext::F) && isa.has(Ext::D))
 }
 
 /// The answer to one key; `None` for a key this kernel does not know.
@@ -149,7 +151,7 @@ mod tests {
             assert_eq!(ext.hwprobe_bit(), bit, "{}", ext.name());
         }
         let bits = |isa: &str| ima_ext_0(&Isa::parse(isa).unwrap());
-        assert_eq!(bits("rv64i"), 0);
-        assert_eq!(bits("rv64ifd_zba_zicbop"), 1 | 1 << 3 | 1 << 60);
+        assert_eq!(bits("rv64i"), 1 << 49);
+        assert_eq!(bits("rv64ifd_zba_zicbop"), 1 | 1 << 3 | 1 << 49 | 1 << 60);
     }
 }

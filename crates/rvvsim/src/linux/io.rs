@@ -1,9 +1,10 @@
 //! System calls on open files: reading, writing, seeking, duplicating.
 
 use super::files::{HostFile, Kind, flag};
+use super::schedule::Wait;
 use super::signal::{Info, SIGPIPE};
 use super::user::{self, Layout};
-use super::{Process, Served, Stop, Verdict, space_of};
+use super::{Process, Served, Stop, host, space_of};
 use crate::Hart;
 use rustix::event::PollFlags;
 use rustix::fs::{OFlags, SeekFrom};
@@ -18,18 +19,21 @@ const MOST: u64 = 0x7fff_f000;
 const MOST_PARTS: u64 = 1024;
 
 /// Where in guest memory data is, in parts.
-struct Parts {
+pub struct Parts {
     parts: Vec<(u64, usize)>,
-    total: usize,
+    /// Bytes of all of them.
+    pub total: usize,
 }
 
 impl Parts {
-    fn one(address: u64, len: u64) -> Self {
+    /// One part.
+    pub fn one(address: u64, len: u64) -> Self {
         let len = len.min(MOST) as usize;
         Parts { parts: vec![(address, len)], total: len }
     }
 
-    fn read(hart: &mut Hart, address: u64, count: u64) -> Result<Self, Errno> {
+    /// Those of a list of `struct iovec`.
+    pub fn read(hart: &mut Hart, address: u64, count: u64) -> Result<Self, Errno> {
         if count > MOST_PARTS {
             return Err(Errno::INVAL);
         }
@@ -50,7 +54,7 @@ impl Parts {
     }
 
     /// Calls `f` with the address and buffer range of each part between `from` and `to` of the data.
-    fn each(
+    pub fn each(
         &self,
         from: usize,
         to: usize,
@@ -166,7 +170,7 @@ impl Process {
             Kind::Host(host) => {
                 let host = Arc::clone(host);
                 match host.try_read(buffer, offset) {
-                    Err(Errno::AGAIN) if !nonblocking => Err(self.wait_for_host(&host, PollFlags::IN)),
+                    Err(Errno::AGAIN) if !nonblocking => Err(wait_to_read(&host)),
                     other => Ok(other?),
                 }
             }
@@ -188,6 +192,11 @@ impl Process {
                 self.random.fill(buffer)?;
                 Ok(buffer.len())
             }
+            Kind::Folder(..) => Err(Errno::ISDIR.into()),
+            Kind::Signals(mask) => {
+                let mask = *mask;
+                self.read_signals(buffer, mask, nonblocking)
+            }
             Kind::Capture(_) => Err(Errno::BADF.into()),
         }
     }
@@ -199,7 +208,7 @@ impl Process {
         reconcile(hart);
         let mut buffer = std::mem::take(&mut self.buffer);
         // A write that had to wait goes on where it was.
-        let mut done = self.suspended.written.min(parts.total);
+        let mut done = self.me().suspended.written.min(parts.total);
         let served = loop {
             let want = (parts.total - done).min(CHUNK);
             if buffer.len() < want {
@@ -219,7 +228,7 @@ impl Process {
                 Ok(n) => done += n,
                 Err(Stop::Error(_)) if done > 0 => break Ok(done),
                 Err(stop) => {
-                    self.suspended.written = done;
+                    self.me_mut().suspended.written = done;
                     break Err(stop);
                 }
             }
@@ -241,9 +250,10 @@ impl Process {
                 let host = Arc::clone(host);
                 host.make_room_to_write(bytes.len(), offset)?;
                 match host.try_write(bytes, offset) {
-                    Err(Errno::AGAIN) if !nonblocking => Err(self.wait_for_host(&host, PollFlags::OUT)),
+                    Err(Errno::AGAIN) if !nonblocking => Err(wait_to_write(&host)),
                     Err(Errno::PIPE) => {
-                        self.signals.send(Info::sent(SIGPIPE, 0, self.identity.pid, self.identity.uid));
+                        let info = Info::sent(SIGPIPE, 0, self.identity.pid, self.identity.uid);
+                        let _ = self.send_to(self.threads.current, info);
                         Err(Errno::PIPE.into())
                     }
                     other => Ok(other?),
@@ -257,30 +267,9 @@ impl Process {
                 if n == 0 && !bytes.is_empty() { Err(Errno::NOSPC.into()) } else { Ok(n) }
             }
             Kind::Null | Kind::Zero | Kind::Random => Ok(bytes.len()),
-            Kind::Bytes(..) => Err(Errno::BADF.into()),
+            Kind::Bytes(..) | Kind::Folder(..) => Err(Errno::BADF.into()),
+            Kind::Signals(_) => Err(Errno::INVAL.into()),
         }
-    }
-
-    /// Waits a moment for a file of the host; then the call is to be made again.
-    fn wait_for_host(&self, host: &HostFile, events: PollFlags) -> Stop {
-        if !host.is_pipe {
-            host.wait(events, self.nap());
-            return Stop::Again;
-        }
-        // Another thread of the host's process may be starting a child, which holds a copy of every
-        // descriptor until it becomes its program: a writing end that the guest closed may take a moment to
-        // be gone.
-        let patience = if events == PollFlags::IN { 100 } else { 0 };
-        for _ in 0..patience {
-            if host.wait(events, self.nap()) || self.is_late() {
-                return Stop::Again;
-            }
-        }
-        let what = match events {
-            PollFlags::IN => "reads from an empty pipe whose writing end it holds itself",
-            _ => "writes to a full pipe whose reading end it holds itself",
-        };
-        Stop::End(Verdict::Unsupported(format!("deadlock: the only thread {what}")))
     }
 
     /// `lseek(fd, offset, whence)`.
@@ -310,7 +299,11 @@ impl Process {
                 *at = to as usize;
                 Ok(to as u64)
             }
-            Kind::Capture(_) => Err(Errno::SPIPE.into()),
+            Kind::Folder(_, at) => {
+                *at = usize::try_from(offset).unwrap_or(usize::MAX);
+                Ok(offset)
+            }
+            Kind::Capture(_) | Kind::Signals(_) => Err(Errno::SPIPE.into()),
             Kind::Null | Kind::Zero | Kind::Random => Ok(0),
         }
     }
@@ -350,21 +343,57 @@ impl Process {
                 file.flags = flags;
                 Ok(0)
             }
-            // F_GETLK: nobody else holds a lock. F_SETLK, F_SETLKW, and their OFD kin: granted.
-            5 | 36 => {
-                self.files.get(fd)?;
-                user::write(hart, argument, &2u16.to_le_bytes())?;
-                Ok(0)
-            }
-            6 | 7 | 37 | 38 => {
-                self.files.get(fd)?;
-                Ok(0)
-            }
+            // F_GETLK, F_SETLK, F_SETLKW, and the same of open file descriptions.
+            5..=7 | 36..=38 => self.lock_range(hart, fd, command, argument),
             // F_GETPIPE_SZ
             1032 => Ok(65536),
             _ => {
                 self.files.get(fd)?;
                 Err(Errno::INVAL.into())
+            }
+        }
+    }
+
+    /// `fcntl` with a lock of a range of a file.
+    fn lock_range(&mut self, hart: &mut Hart, fd: u64, command: u64, at: u64) -> Served {
+        let mut lock: [u8; 32] = user::read_array(hart, at)?;
+        let Some(host) = self.files.get(fd)?.host().cloned() else { return Ok(0) };
+        let (asks, waits) = (matches!(command, 5 | 36), matches!(command, 7 | 38));
+        let command = if waits { command - 1 } else { command };
+        match host::lock(&*host, command as i32, &mut lock) {
+            Err(Errno::AGAIN | Errno::ACCESS) if waits => {
+                let moment = std::time::Duration::from_millis(1);
+                return Err(Stop::Again(Wait::moment(moment, "waits for a lock of a file")));
+            }
+            other => other?,
+        }
+        if asks {
+            let pid = lock[24..].first_chunk().map_or(0, |b| i32::from_le_bytes(*b));
+            let pid = self.family.map_or(pid as u32, |family| family.guest_id(pid));
+            lock[24..28].copy_from_slice(&pid.to_le_bytes());
+            user::write(hart, at, &lock)?;
+        }
+        Ok(0)
+    }
+
+    /// `flock(fd, operation)`.
+    pub(super) fn sys_flock(&mut self, fd: u64, operation: u64) -> Served {
+        use rustix::fs::FlockOperation as Op;
+        let Some(host) = self.files.get(fd)?.host().cloned() else { return Ok(0) };
+        let tried = match operation & !4 {
+            1 => Op::NonBlockingLockShared,
+            2 => Op::NonBlockingLockExclusive,
+            8 => Op::NonBlockingUnlock,
+            _ => return Err(Errno::INVAL.into()),
+        };
+        match rustix::fs::flock(&*host, tried) {
+            Err(Errno::AGAIN) if operation & 4 == 0 => {
+                let moment = std::time::Duration::from_millis(1);
+                Err(Stop::Again(Wait::moment(moment, "waits for a lock of a file")))
+            }
+            other => {
+                other?;
+                Ok(0)
             }
         }
     }
@@ -400,6 +429,35 @@ impl Process {
                     s.put(17 + at, 1, u64::from(t.special_codes[code]));
                 }
                 user::write(hart, argument, &s.0)?;
+                Ok(0)
+            }
+            // TCSETS, TCSETSW, TCSETSF, with the structure that all 64-bit machines have.
+            set @ 0x5402..=0x5404 if self.options.host_fs => {
+                let mut termios: [u8; 36] = user::read_array(hart, argument)?;
+                Ok(host::ioctl(&*host, u64::from(set), &mut termios)?)
+            }
+            // TIOCGPGRP, TIOCGSID, TIOCGPTN, TIOCOUTQ: a number.
+            get @ (0x540f | 0x5429 | 0x8004_5430 | 0x5411) if self.options.host_fs => {
+                let mut number = [0; 4];
+                host::ioctl(&*host, u64::from(get), &mut number)?;
+                user::write(hart, argument, &number)?;
+                Ok(0)
+            }
+            // TIOCSPGRP, TIOCSPTLCK
+            set @ (0x5410 | 0x4004_5431) if self.options.host_fs => {
+                let mut number: [u8; 4] = user::read_array(hart, argument)?;
+                Ok(host::ioctl(&*host, u64::from(set), &mut number)?)
+            }
+            // TIOCSWINSZ
+            0x5414 if self.options.host_fs => {
+                let mut size: [u8; 8] = user::read_array(hart, argument)?;
+                Ok(host::ioctl(&*host, 0x5414, &mut size)?)
+            }
+            // FIONBIO
+            0x5421 => {
+                let on = user::read_u32(hart, argument)? != 0;
+                let flags = &mut self.files.get_mut(fd)?.flags;
+                *flags = *flags & !flag::NONBLOCK | if on { flag::NONBLOCK } else { 0 };
                 Ok(0)
             }
             // TCSETS, TCSETSW, TCSETSF: the terminal stays as its user has it.
@@ -520,6 +578,24 @@ impl Process {
         }
         Ok(sent)
     }
+}
+
+/// The call waits until there is something to read.
+pub fn wait_to_read(host: &Arc<HostFile>) -> Stop {
+    let why = match host.is_pipe {
+        true => "reads from an empty pipe whose writing end it holds itself",
+        false => "reads from a file that has nothing yet",
+    };
+    Stop::Again(Wait::file(host, PollFlags::IN, why))
+}
+
+/// The call waits until there is room to write.
+pub fn wait_to_write(host: &Arc<HostFile>) -> Stop {
+    let why = match host.is_pipe {
+        true => "writes to a full pipe whose reading end it holds itself",
+        false => "writes to a file that has no room yet",
+    };
+    Stop::Again(Wait::file(host, PollFlags::OUT, why))
 }
 
 /// A file is about to be read or written: what shared mappings hold of it must be there, and what they hold

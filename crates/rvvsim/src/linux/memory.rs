@@ -1,7 +1,7 @@
 //! System calls about memory.
 
-use super::files::{Kind, flag};
-use super::pages::{EXEC, READ, USER_END, WRITE};
+use super::files::{HostFile, Kind, flag};
+use super::pages::{Charge, EXEC, READ, USER_END, WRITE};
 use super::space::{Area, Backing};
 use super::{Process, Served, space_of};
 use crate::Hart;
@@ -26,6 +26,15 @@ fn pages(len: u64) -> Result<u64, Errno> {
         return Err(Errno::INVAL);
     }
     len.checked_next_multiple_of(PAGE).filter(|&len| len <= USER_END).ok_or(Errno::NOMEM)
+}
+
+/// Memory that children will share: a file without a name.
+fn shared_memory(len: u64, charge: Charge) -> Result<Backing, Errno> {
+    let file = rustix::fs::memfd_create(c"rvvsim", rustix::fs::MemfdFlags::CLOEXEC)?;
+    rustix::fs::ftruncate(&file, len)?;
+    let mut file = HostFile::named(file, b"/dev/zero (deleted)".to_vec(), true);
+    file.charge = Some(charge);
+    Ok(Backing::File(Arc::new(file), 0))
 }
 
 /// The end of a range that must begin on a page and lie in user space.
@@ -62,6 +71,11 @@ impl Process {
         let shared = kind != MAP_PRIVATE;
         let (backing, may_write) = match flags & MAP_ANONYMOUS {
             0 => (self.map_file(fd, prot, shared, offset, len)?, !shared || self.files.get(fd)?.writable()),
+            _ if shared && space_of(hart).0.shares_with_host() => {
+                let (space, ram) = space_of(hart);
+                let charge = space.charge(ram, len / PAGE).ok_or(Errno::NOMEM)?;
+                (shared_memory(len, charge)?, true)
+            }
             _ => (Backing::Zero, true),
         };
         let (space, ram) = space_of(hart);

@@ -3,18 +3,28 @@
 //! * [`space`], [`holes`] and [`pages`]: the address space, what is free of it, and its page frames;
 //! * [`load`]: programs, interpreters, the initial stack;
 //! * [`syscall`]: the list of system calls, and which function serves each; [`strace`] writes them down;
-//! * [`memory`], [`io`], [`paths`], [`time`], [`process`], [`signal`]: those functions, by what they are
-//!   about;
+//! * [`memory`], [`io`], [`paths`], [`time`], [`process`], [`signal`], [`futex`]: those functions, by what
+//!   they are about;
+//! * [`thread`] and [`schedule`]: threads, and their turns on the one hart;
+//! * [`family`], [`children`] and [`exec`]: processes, what bounds them together, and programs they start;
+//! * [`socket`] and [`events`]: sockets, and descriptors that say that something has happened;
+//! * [`host`]: what of the host needs `unsafe`;
 //! * [`transfer`]: reading and writing files of the host without ever waiting in it;
 //! * [`files`], [`sandbox`] and [`walk`]: open files, and which files the guest can reach at all;
 //! * [`tmp`]: its private `/tmp`.
 //!
-//! The guest is one thread of one process. It is not trusted: what it passes is checked, what it asks for is
+//! The guest is not trusted: what it passes is checked, what it asks for is
 //! bounded, and it reaches nothing of the host that [`ProcessOptions`] does not grant.
 
+mod children;
+mod events;
+mod exec;
+mod family;
 mod files;
 mod frame;
+mod futex;
 mod holes;
+mod host;
 mod hwprobe;
 mod io;
 mod load;
@@ -23,22 +33,29 @@ mod options;
 mod pages;
 mod paths;
 mod poll;
+mod proc;
 mod process;
 mod sandbox;
+mod schedule;
 mod signal;
+mod socket;
 mod space;
+mod splice;
 mod stat;
 mod strace;
 mod syscall;
+mod thread;
 mod time;
 mod tmp;
 mod transfer;
 mod user;
 mod walk;
 
-pub use options::{Clock, Grant, Input, Output, ProcessOptions};
+pub use options::{Clock, Grant, Input, Net, Output, ProcessOptions, VectorCalls};
+pub use schedule::Schedule;
 pub(crate) use space::{AddressSpace, OUT_OF_MEMORY};
 pub use strace::signal_name;
+pub use thread::ThreadInfo;
 
 use crate::Hart;
 use crate::config::Config;
@@ -47,13 +64,17 @@ use crate::hart::Environment;
 use crate::machine::LoadError;
 use crate::mem::Ram;
 use crate::trap::{Cause, Trap};
+use family::Family;
 use files::Files;
 use process::Identity;
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use sandbox::FileSystem;
+use schedule::{Scheduler, Wait};
 use signal::Signals;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
+use thread::{Suspended, Thread, Threads};
 
 /// Where a process starts.
 pub struct Start {
@@ -78,6 +99,8 @@ pub enum Verdict {
     },
     /// Something the guest may do on Linux and cannot do here, by name.
     Unsupported(String),
+    /// Another program is in its place: its memory is to be had from the process.
+    NewProgram,
 }
 
 /// Why a system call does not return a value.
@@ -89,7 +112,9 @@ enum Stop {
     /// It has set all registers itself.
     Resumed,
     /// It is waiting: execute the `ecall` again.
-    Again,
+    Again(Wait),
+    /// The thread has ended.
+    Gone,
 }
 
 impl From<Errno> for Stop {
@@ -101,15 +126,6 @@ impl From<Errno> for Stop {
 /// What a system call comes to.
 type Served<T = u64> = Result<T, Stop>;
 
-/// How far a call has come that is to be made again.
-#[derive(Default)]
-struct Suspended {
-    /// Bytes written.
-    written: usize,
-    /// The reading end of a FIFO that waits for a writer.
-    opening: Option<files::HostFile>,
-}
-
 /// The host is asked to wait so long at most before the machine looks at its limits again.
 const NAP: Duration = Duration::from_millis(20);
 
@@ -120,18 +136,49 @@ pub struct Process {
     files: Files,
     fs: FileSystem,
     signals: Signals,
+    threads: Threads,
+    scheduler: Scheduler,
+    /// The id that a thread got last.
+    last_tid: u32,
+    /// Waits on futexes so far.
+    futex_order: u64,
+    /// Readable when a signal of the host has come; `None` if they are not the guest's.
+    bell: Option<OwnedFd>,
+    /// Signals of the host that come to the guest.
+    heard: u64,
+    /// The processes that the guest has become, if there was ever more than one.
+    family: Option<Family>,
+    /// Instructions that the family knows of.
+    counted: u64,
+    /// How often it was looked whether the family ends.
+    looks: u64,
+    /// Children that have not been waited for.
+    children: usize,
+    /// A parent that waits in `vfork`.
+    vfork_parent: Option<OwnedFd>,
+    /// The memory of a program that is to run now.
+    new_memory: Option<(Ram, Environment)>,
+    has_execed: bool,
+    /// In the sandbox: the file of the program, which need not be in a folder that was granted.
+    own_program: Option<Vec<u8>>,
+    /// `RLIMIT_*`: soft and hard.
+    limits: [(u64, u64); 16],
     time: time::Time,
     random: process::Random,
     facts: load::Facts,
-    suspended: Suspended,
     /// When the run is to end.
     deadline: Option<Instant>,
     /// For moving data between the host's files and the guest's memory.
     buffer: Vec<u8>,
     umask: u32,
-    name: [u8; 16],
     /// What the user should know about the run, said once each.
     notes: Vec<String>,
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end_family();
+    }
 }
 
 impl Process {
@@ -148,27 +195,43 @@ impl Process {
         let fs = FileSystem::new(&options)?;
         let identity = Identity::new(&options);
         let mut random = process::Random::new(options.seed);
-        let (space, start, facts) = load::load(config, image, &options, &fs, &identity, &mut random, ram)?;
-        let mut name = [0; 16];
+        let (mut space, start, facts) =
+            load::load(config, image, &options, &fs, &identity, &mut random, ram)?;
+        let mut first = Thread::first(identity.pid, config);
         let exe = facts.exe.rsplit(|&b| b == b'/').next().unwrap_or(&[]);
         let len = exe.len().min(15);
-        name[..len].copy_from_slice(&exe[..len]);
-        let process = Process {
+        first.name[..len].copy_from_slice(&exe[..len]);
+        let mut process = Process {
             files: Files::new(&mut options),
             time: time::Time::new(options.clock),
             identity,
             fs,
             signals: Signals::new(facts.trampoline),
+            threads: Threads::new(first),
+            scheduler: Scheduler::new(options.schedule),
+            last_tid: 0,
+            futex_order: 0,
+            bell: None,
+            heard: 0,
+            family: None,
+            counted: 0,
+            looks: 0,
+            children: 0,
+            vfork_parent: None,
+            new_memory: None,
+            has_execed: false,
+            own_program: (options.most_processes > 1 && !options.host_fs).then(|| image.file().to_vec()),
+            limits: process::usual_limits(&options),
             random,
             facts,
-            suspended: Suspended::default(),
             deadline: None,
             buffer: Vec::new(),
             umask: 0o022,
-            name,
             notes: Vec::new(),
             options,
         };
+        process.take_host_signals();
+        space.share_with(process.bell.is_some());
         Ok((process, space, start))
     }
 
@@ -221,30 +284,43 @@ impl Process {
             Ok(value) => self.return_value(hart, value),
             Err(Stop::Error(error)) => self.return_value(hart, i64::from(-error.raw_os_error()) as u64),
             Err(Stop::Resumed) => {}
-            Err(Stop::Again) => {
-                self.time.check_timer(hart, &mut self.signals);
-                if !self.signals.interrupts() {
-                    return Verdict::Continue;
+            Err(Stop::Again(wait)) => {
+                self.receive_signals();
+                self.check_timers(hart);
+                // The child of a vfork is there already: that call cannot be made again.
+                if !self.is_interrupted() || self.me().suspended.vfork.is_some() {
+                    let me = self.me_mut();
+                    (me.calling, me.wait) = (true, Some(wait));
+                    return self.schedule(hart);
                 }
-                // Opening, reading and writing go on after the handler if that is wanted; a sleep never does.
-                let written = self.suspended.written;
+                // Some calls go on after the handler if that is wanted; a sleep never does.
+                let written = self.me().suspended.written;
                 if written > 0 {
                     self.return_value(hart, written as u64);
-                } else if !(matches!(number, 56 | 63..=66) && self.signals.restarts()) {
+                } else if !(goes_on_after_handler(number) && self.restarts()) {
                     self.tell_remaining(hart, number, &args);
-                    self.time.end_wait();
                     self.return_value(hart, i64::from(-Errno::INTR.raw_os_error()) as u64);
                 }
             }
+            Err(Stop::Gone) => return self.schedule(hart),
             Err(Stop::End(verdict)) => return end(hart, verdict),
         }
-        self.suspended = Suspended::default();
+        let me = self.me_mut();
+        (me.calling, me.suspended) = (false, Suspended::default());
         let verdict = self.deliver(hart);
-        self.signals.end_suspension();
-        verdict
+        self.me_mut().signals.end_suspension();
+        match verdict {
+            Verdict::Continue if self.threads.all.len() > 1 => self.schedule(hart),
+            verdict => verdict,
+        }
     }
 
     fn return_value(&mut self, hart: &mut Hart, value: u64) {
+        match self.options.vector_calls {
+            VectorCalls::Keep => {}
+            VectorCalls::Zero => forget_vector_state(hart, 0),
+            VectorCalls::Ones => forget_vector_state(hart, 0xff),
+        }
         hart.set_x(10, value);
         hart.pc = hart.pc.wrapping_add(4);
     }
@@ -254,6 +330,8 @@ impl Process {
         if trap.why == space::OUT_OF_MEMORY {
             return self.out_of_memory(hart, trap);
         }
+        // A call that is made again is not there any more: somebody unmapped it.
+        self.me_mut().calling = false;
         self.raise_trap(hart, trap);
         self.deliver(hart)
     }
@@ -266,10 +344,17 @@ impl Process {
         end(hart, Verdict::Kill { signal: signal::SIGSEGV, trap: Some(trap) })
     }
 
-    /// Called every so many instructions: timers and pending signals.
+    /// Called every so many instructions: timers, pending signals, and the turns of threads.
     pub fn tick(&mut self, hart: &mut Hart) -> Verdict {
-        self.time.check_timer(hart, &mut self.signals);
-        self.deliver(hart)
+        self.receive_signals();
+        self.check_timers(hart);
+        if !self.me().calling {
+            let verdict = self.deliver(hart);
+            if !matches!(verdict, Verdict::Continue) {
+                return verdict;
+            }
+        }
+        if self.threads.all.len() > 1 { self.schedule(hart) } else { Verdict::Continue }
     }
 
     /// When the run is to end: no system call waits past it. [`crate::Machine::run`] sets it.
@@ -288,6 +373,16 @@ impl Process {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// Says to the user that the guest asked for something in vain, if that is wanted.
+    fn note_unsupported(&mut self, what: &str) {
+        let text = format!("not supported: {what}; the guest was told ENOSYS");
+        if self.options.warn_unsupported {
+            self.note(&text);
+        } else if self.notes.iter().all(|n| *n != text) && self.notes.len() < 100 {
+            self.notes.push(text);
+        }
+    }
+
     /// Says something to the user, once.
     fn note(&mut self, text: &str) {
         if self.notes.iter().all(|n| n != text) && self.notes.len() < 100 {
@@ -296,6 +391,32 @@ impl Process {
             }
             self.notes.push(text.to_owned());
         }
+    }
+}
+
+/// What the ABI lets a system call do to the vector unit.
+fn forget_vector_state(hart: &mut Hart, byte: u8) {
+    let registers = 32 * hart.v.vlenb;
+    hart.v.regs[..registers].fill(byte);
+    (hart.v.vl, hart.v.vstart, hart.v.vtype) = (0, 0, rvv_isa::Vtype::VILL);
+    hart.v.vill_origin = None;
+}
+
+/// Whether a call that a signal interrupted is made again after a handler that asks for it (`SA_RESTART`):
+/// those that wait for a file, a lock or a child, and not for a time.
+fn goes_on_after_handler(number: u64) -> bool {
+    matches!(
+        number,
+        25 | 29 | 32 | 56 | 63
+            ..=66 | 68 | 70 | 71 | 76 | 95 | 98 | 202 | 203 | 206 | 207 | 211 | 212 | 242 | 260
+    )
+}
+
+impl Process {
+    /// The memory of a program is about to go: what it wrote to shared mappings must reach the files.
+    fn end_memory(&self, hart: &mut Hart) {
+        let (space, ram) = space_of(hart);
+        space.sync(ram, 0, pages::USER_END);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a guest process is given.
 
+use super::schedule::Schedule;
 use std::path::PathBuf;
 
 /// A folder of the host that the guest may use.
@@ -44,6 +45,30 @@ pub enum Output {
     Capture,
     /// Nowhere.
     Discard,
+}
+
+/// Which networks the guest may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Net {
+    /// None.
+    #[default]
+    None,
+    /// That of the machine itself.
+    Loopback,
+    /// All.
+    All,
+}
+
+/// What a system call leaves in the vector registers. The ABI of Linux says that they are lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VectorCalls {
+    /// What was there.
+    #[default]
+    Keep,
+    /// Zeroes.
+    Zero,
+    /// Ones.
+    Ones,
 }
 
 /// What time the guest sees.
@@ -93,6 +118,24 @@ pub struct ProcessOptions {
     pub clock: Clock,
     /// Bytes of stack (`-s`).
     pub stack: u64,
+    /// How threads take turns on the hart.
+    pub schedule: Schedule,
+    /// Processes that the guest may become, at a time; with 1 it cannot fork, nor run another program.
+    /// Their host process must have no other threads.
+    pub most_processes: u32,
+    /// Children go on when the first process has ended, as under QEMU; otherwise they end with it.
+    pub keep_children: bool,
+    /// Signals that come to the host process are the guest's, as far as it handles, blocks or ignores them.
+    /// One process can have one such guest.
+    pub host_signals: bool,
+    /// The networks that the guest may use.
+    pub net: Net,
+    /// Say once each which system calls were asked for in vain.
+    pub warn_unsupported: bool,
+    /// What a system call leaves in the vector registers.
+    pub vector_calls: VectorCalls,
+    /// Processors the guest is told there are. Its threads take turns on one hart, however many.
+    pub cpus: u32,
 }
 
 impl Default for ProcessOptions {
@@ -113,6 +156,14 @@ impl Default for ProcessOptions {
             seed: None,
             clock: Clock::default(),
             stack: 8 << 20,
+            schedule: Schedule::default(),
+            most_processes: 1,
+            keep_children: false,
+            host_signals: false,
+            net: Net::None,
+            warn_unsupported: false,
+            vector_calls: VectorCalls::Keep,
+            cpus: 1,
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The page table of the guest process, and the page frames it hands out.
 
+use super::family::Family;
 use crate::mem::{PAGE, Ram};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The user half of Sv39.
 pub const USER_END: u64 = 1 << 38;
@@ -15,6 +18,8 @@ pub const EXEC: u64 = 4;
 const PRESENT: u64 = 8;
 /// The page was written, and a shared file wants to know.
 pub const DIRTY: u64 = 16;
+/// The frame is the host's own page of a file.
+pub const HOST: u64 = 32;
 
 const FANOUT: usize = 512;
 const ROOT: usize = (USER_END >> 30) as usize;
@@ -43,6 +48,11 @@ impl Entry {
     /// Whether the page is marked as written.
     pub fn dirty(self) -> bool {
         self.0 & DIRTY != 0
+    }
+
+    /// Whether the frame is the host's own page of a file.
+    pub fn is_host(self) -> bool {
+        self.0 & HOST != 0
     }
 
     /// The frame's RAM offset.
@@ -112,16 +122,59 @@ impl PageTable {
     }
 }
 
+/// Pages of memory that is shared with other processes. They are not frames of RAM, and stay as long as any
+/// process has a mapping of them, so they are counted for themselves.
+#[derive(Default)]
+struct Account {
+    pages: AtomicU64,
+    family: Mutex<Option<Family>>,
+}
+
+impl Account {
+    fn family(&self) -> MutexGuard<'_, Option<Family>> {
+        self.family.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Shared memory that is counted; no more when it is dropped.
+pub struct Charge {
+    account: Arc<Account>,
+    pages: u64,
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.account.pages.fetch_sub(self.pages, Ordering::Relaxed);
+        if let Some(family) = *self.account.family() {
+            family.give_frames(self.pages);
+        }
+    }
+}
+
 /// Hands out page frames of RAM: fresh ones in order, returned ones first.
 #[derive(Default)]
 pub struct Frames {
     fresh: usize,
     free: Vec<usize>,
+    /// Who else takes frames from the same account.
+    family: Option<Family>,
+    shared: Arc<Account>,
 }
 
 impl Frames {
     /// A frame of zeroes, or `None` when memory is used up.
     pub fn take(&mut self, ram: &mut Ram) -> Option<usize> {
+        if self.family.is_some_and(|family| !family.take_frames(1)) {
+            return None;
+        }
+        let frame = self.find(ram);
+        if let (None, Some(family)) = (frame, self.family) {
+            family.give_frames(1);
+        }
+        frame
+    }
+
+    fn find(&mut self, ram: &mut Ram) -> Option<usize> {
         if let Some(frame) = self.free.pop() {
             ram.bytes_mut()[frame..frame + PAGE as usize].fill(0);
             return Some(frame);
@@ -140,6 +193,42 @@ impl Frames {
             ram.note_write(frame, PAGE as usize);
         }
         self.free.push(frame);
+        if let Some(family) = self.family {
+            family.give_frames(1);
+        }
+    }
+
+    /// From now on frames are counted for a family.
+    pub fn join(&mut self, family: Family) {
+        self.family = Some(family);
+        *self.shared.family() = Some(family);
+    }
+
+    /// Counts shared memory; `None` if there may be no more.
+    pub fn charge(&self, ram: &Ram, pages: u64) -> Option<Charge> {
+        if self.in_use() + pages > ram.len() as u64 / PAGE {
+            return None;
+        }
+        if self.family.is_some_and(|family| !family.take_frames(pages)) {
+            return None;
+        }
+        self.shared.pages.fetch_add(pages, Ordering::Relaxed);
+        Some(Charge { account: Arc::clone(&self.shared), pages })
+    }
+
+    /// Frames that are taken, and pages of shared memory.
+    pub fn in_use(&self) -> u64 {
+        self.taken() + self.shared.pages.load(Ordering::Relaxed)
+    }
+
+    /// Frames that are taken.
+    pub fn taken(&self) -> u64 {
+        (self.fresh / PAGE as usize - self.free.len()) as u64
+    }
+
+    /// Whether a frame is taken.
+    pub fn is_used(&self, frame: usize) -> bool {
+        frame < self.fresh && !self.free.contains(&frame)
     }
 
     /// Bytes that can still be taken.

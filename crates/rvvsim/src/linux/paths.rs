@@ -2,17 +2,18 @@
 
 use super::files::{HostFile, Kind, flag};
 use super::sandbox::{Place, host_flags, join, normalize};
+use super::schedule::Wait;
 use super::tmp::Kept;
 use super::user::{self, Layout};
 use super::walk::{End, Held};
 use super::{Process, Served, Stop, transfer};
 use crate::Hart;
-use rustix::event::PollFlags;
 use rustix::fd::{AsFd, AsRawFd};
-use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The directory that is the working directory.
 pub const AT_FDCWD: i32 = -100;
@@ -22,6 +23,9 @@ pub const AT_SYMLINK_NOFOLLOW: u64 = 0x100;
 pub const AT_EMPTY_PATH: u64 = 0x1000;
 const AT_REMOVEDIR: u64 = 0x200;
 const AT_SYMLINK_FOLLOW: u64 = 0x400;
+
+/// How often it is looked whether somebody has opened the other side of a FIFO.
+const FIFO_PATIENCE: Duration = Duration::from_millis(2);
 
 /// Bytes of directory entries at a time.
 const ENTRIES: usize = 32 << 10;
@@ -67,7 +71,7 @@ impl Process {
     }
 
     /// Whether a path is the link to the program the guest runs.
-    fn is_own_program(&self, path: &[u8]) -> bool {
+    pub(super) fn is_own_program(&self, path: &[u8]) -> bool {
         let own = format!("/proc/{}/exe", self.identity.pid);
         path == b"/proc/self/exe" || path == own.as_bytes()
     }
@@ -111,11 +115,18 @@ impl Process {
     pub(super) fn sys_openat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [dir, path, flags, mode, ..] = args;
         let flags = flags as u32;
-        if let Some(fifo) = self.suspended.opening.take() {
+        if let Some(fifo) = self.me_mut().suspended.opening.take() {
             return self.finish_open(fifo, flags);
         }
         let path = user::read_path(hart, path)?;
         let (full, _) = self.full_path(dir, &path, false)?;
+        if let Some(fd) = self.named_descriptor(&full) {
+            return Ok(self.open_descriptor(fd, flags)?);
+        }
+        if self.is_descriptor_folder(&full) {
+            let listed = self.list_descriptors();
+            return Ok(self.files.add(Kind::Folder(listed, 0), flags)?);
+        }
         if let Some(kind) = self.synthetic(hart, &full) {
             let writes = flags & flag::ACCMODE != 0;
             if writes && matches!(kind, Kind::Bytes(..)) {
@@ -143,8 +154,7 @@ impl Process {
             other => Some(other?),
         };
         let Some(opened) = opened else {
-            std::thread::sleep(self.nap());
-            return Err(Stop::Again);
+            return Err(Stop::Again(Wait::moment(FIFO_PATIENCE, "opens a file that nobody reads")));
         };
         let kept = match (place.room(), rustix::fs::fstat(&opened.fd)) {
             (Some(room), Ok(stat)) if opened.private => {
@@ -166,9 +176,8 @@ impl Process {
     fn finish_open(&mut self, file: HostFile, flags: u32) -> Served {
         let reads = flags & (flag::ACCMODE | flag::NONBLOCK | flag::PATH) == 0;
         if reads && file.is_fifo() && !transfer::has_writer(file.as_fd()) {
-            file.wait(PollFlags::IN, self.nap());
-            self.suspended.opening = Some(file);
-            return Err(Stop::Again);
+            self.me_mut().suspended.opening = Some(file);
+            return Err(Stop::Again(Wait::moment(FIFO_PATIENCE, "opens a FIFO that nobody writes")));
         }
         Ok(self.files.add(Kind::Host(Arc::new(file)), flags)?)
     }
@@ -214,6 +223,12 @@ impl Process {
         let (full, _) = self.full_path(dir, &text, false)?;
         let target = if self.is_own_program(&full) {
             join(&self.fs.cwd, &self.facts.exe)
+        } else if full == b"/proc/self" {
+            self.identity.pid.to_string().into_bytes()
+        } else if matches!(full.as_slice(), b"/proc/self/cwd") {
+            self.fs.cwd.clone()
+        } else if let Some(fd) = self.named_descriptor(&full) {
+            self.descriptor_link(fd)?
         } else {
             let place = self.find(dir, &text, false)?;
             if place.is_way() {
@@ -240,6 +255,22 @@ impl Process {
         }
         let mode = self.mode(mode);
         make_entry(place, |parent, name| rustix::fs::mkdirat(parent, name, mode))
+    }
+
+    /// `mknodat(dir, path, mode, device)`: plain files and FIFOs, and none in the sandbox.
+    pub(super) fn sys_mknodat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [dir, path, mode, ..] = args;
+        if !self.fs.host_fs {
+            return Err(Errno::PERM.into());
+        }
+        let kind = match FileType::from_raw_mode(mode as u32) {
+            FileType::Unknown => FileType::RegularFile,
+            kind @ (FileType::RegularFile | FileType::Fifo) => kind,
+            _ => return Err(Errno::PERM.into()),
+        };
+        let place = self.place(hart, dir, path, false)?;
+        let mode = self.mode(mode);
+        make_entry(place, |parent, name| rustix::fs::mknodat(parent, name, kind, mode, 0))
     }
 
     /// `unlinkat(dir, path, flags)`.
@@ -390,6 +421,51 @@ impl Process {
         Ok(0)
     }
 
+    /// Whether a file may get this owner and group: in the sandbox, only those that all of the guest's have.
+    fn owners(&self, uid: u64, gid: u64) -> Result<(Option<Uid>, Option<Gid>), Errno> {
+        let (uid, gid) = (uid as u32, gid as u32);
+        let mine = |id: u32, own: u32| id == u32::MAX || id == own;
+        if !(self.fs.host_fs || mine(uid, self.identity.uid) && mine(gid, self.identity.gid)) {
+            return Err(Errno::PERM);
+        }
+        let given = |id: u32| id != u32::MAX && self.fs.host_fs;
+        Ok((given(uid).then(|| Uid::from_raw(uid)), given(gid).then(|| Gid::from_raw(gid))))
+    }
+
+    /// `fchown(fd, uid, gid)`.
+    pub(super) fn sys_fchown(&mut self, fd: u64, uid: u64, gid: u64) -> Served {
+        let file = self.files.host(fd, Errno::PERM)?;
+        self.check_changeable(&file)?;
+        let (uid, gid) = self.owners(uid, gid)?;
+        if uid.is_some() || gid.is_some() {
+            rustix::fs::fchown(&file, uid, gid)?;
+        }
+        Ok(0)
+    }
+
+    /// `fchownat(dir, path, uid, gid, flags)`.
+    pub(super) fn sys_fchownat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [dir, path, uid, gid, flags, _] = args;
+        let text = user::read_path(hart, path)?;
+        if text.is_empty() && flags & AT_EMPTY_PATH != 0 {
+            return self.sys_fchown(dir, uid, gid);
+        }
+        let (uid, gid) = self.owners(uid, gid)?;
+        let place = self.find(dir, &text, flags & AT_SYMLINK_NOFOLLOW == 0)?;
+        if !place.writable() {
+            return Err(Errno::ROFS.into());
+        }
+        match &place {
+            Place::Host(path) => {
+                let nofollow = flags & AT_SYMLINK_NOFOLLOW != 0;
+                let flags = if nofollow { AtFlags::SYMLINK_NOFOLLOW } else { AtFlags::empty() };
+                rustix::fs::chownat(CWD, path.as_slice(), uid, gid, flags)?;
+            }
+            place => drop(place.stat(true)?),
+        }
+        Ok(0)
+    }
+
     /// `utimensat(dir, path, times, flags)`; without a path, of the open file itself.
     pub(super) fn sys_utimensat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [dir, path, times, flags, ..] = args;
@@ -430,8 +506,34 @@ impl Process {
         Ok(0)
     }
 
+    fn list_descriptors(&self) -> Vec<Vec<u8>> {
+        let numbers = self.files.numbers().map(|fd| fd.to_string().into_bytes());
+        [b".".to_vec(), b"..".to_vec()].into_iter().chain(numbers).collect()
+    }
+
     /// `getdents64(fd, buf, size)`.
     pub(super) fn sys_getdents64(&mut self, hart: &mut Hart, fd: u64, buf: u64, size: u64) -> Served {
+        if let Kind::Folder(names, at) = &mut self.files.get_mut(fd)?.kind {
+            let mut records = Vec::new();
+            while let Some(name) = names.get(*at) {
+                let len = (19 + name.len() + 1).next_multiple_of(8);
+                if records.len() + len > size as usize {
+                    break;
+                }
+                let mut head = Layout::<19>::new();
+                let kind = if name.starts_with(b".") { 4 } else { 10 };
+                head.put(0, 8, *at as u64 + 1)
+                    .put(8, 8, *at as u64 + 1)
+                    .put(16, 2, len as u64)
+                    .put(18, 1, kind);
+                records.extend_from_slice(&head.0);
+                records.extend_from_slice(name);
+                records.resize(records.len() + len - 19 - name.len(), 0);
+                *at += 1;
+            }
+            user::write(hart, buf, &records)?;
+            return Ok(records.len() as u64);
+        }
         let file = self.files.host(fd, Errno::NOTDIR)?;
         let room = size.min(ENTRIES as u64) as usize;
         let mut buffer = vec![MaybeUninit::uninit(); room];

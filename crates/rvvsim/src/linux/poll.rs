@@ -1,6 +1,7 @@
 //! Waiting for files: `ppoll` and `pselect6`.
 
 use super::files::{HostFile, Kind};
+use super::schedule::Wait;
 use super::user;
 use super::{Process, Served, Stop};
 use crate::Hart;
@@ -12,6 +13,9 @@ const POLLIN: u16 = 1;
 const POLLOUT: u16 = 4;
 const POLLNVAL: u16 = 0x20;
 
+/// Files of the host, and what is asked of each.
+type Files = Vec<(Arc<HostFile>, PollFlags)>;
+
 /// One file asked for, by the guest's numbers.
 #[derive(Clone, Copy)]
 struct Question {
@@ -21,8 +25,8 @@ struct Question {
 }
 
 impl Process {
-    /// Fills in the answers; how many are not empty. Waits a moment if `nap`.
-    fn poll_once(&self, questions: &mut [Question], nap: bool) -> Result<usize, Errno> {
+    /// Fills in the answers; how many are not empty. Also the files of the host that were asked.
+    fn poll_once(&self, questions: &mut [Question]) -> Result<(usize, Files), Errno> {
         let mut hosts: Vec<(usize, Arc<HostFile>)> = Vec::new();
         for (i, q) in questions.iter_mut().enumerate() {
             q.answer = match q.fd {
@@ -35,20 +39,17 @@ impl Process {
                             0
                         }
                         Kind::Capture(_) => q.wanted & POLLOUT,
+                        Kind::Signals(mask) if self.pending_signals() & mask == 0 => 0,
+                        Kind::Signals(_) => q.wanted & POLLIN,
                         _ => q.wanted & (POLLIN | POLLOUT),
                     },
                 },
             };
         }
-        let ready = questions.iter().any(|q| q.answer != 0);
-        let nanos = if nap && !ready { self.nap().subsec_nanos() } else { 0 };
-        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(nanos) };
-        let mut polls: Vec<PollFd> = hosts
-            .iter()
-            .map(|(i, host)| PollFd::new(&**host, PollFlags::from_bits_truncate(questions[*i].wanted)))
-            .collect();
+        let wanted = |i: usize| PollFlags::from_bits_truncate(questions[i].wanted);
+        let mut polls: Vec<PollFd> = hosts.iter().map(|(i, host)| PollFd::new(&**host, wanted(*i))).collect();
         if !polls.is_empty() {
-            match rustix::event::poll(&mut polls, Some(&wait)) {
+            match rustix::event::poll(&mut polls, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
                 Err(Errno::INTR) | Ok(_) => {}
                 Err(e) => return Err(e),
             }
@@ -57,32 +58,49 @@ impl Process {
                 questions[*i].answer = answer;
             }
         }
-        Ok(questions.iter().filter(|q| q.answer != 0).count())
+        let files = hosts
+            .into_iter()
+            .map(|(i, host)| (host, PollFlags::from_bits_truncate(questions[i].wanted)))
+            .collect();
+        Ok((questions.iter().filter(|q| q.answer != 0).count(), files))
     }
 
-    /// Waits until something is ready or the time at `timeout` is up; how many are ready.
-    fn poll_or_wait(&mut self, hart: &mut Hart, questions: &mut [Question], timeout: u64) -> Served<usize> {
-        let ready = self.poll_once(questions, false)?;
+    /// Waits until something is ready or the time at `timeout` is up, with the signal mask at `mask` if that
+    /// is not null; how many are ready.
+    fn poll_or_wait(
+        &mut self,
+        hart: &mut Hart,
+        questions: &mut [Question],
+        timeout: u64,
+        mask: u64,
+    ) -> Served<usize> {
+        if mask != 0 {
+            let mask = user::read_u64(hart, mask)?;
+            self.block_meanwhile(mask);
+        }
+        let (ready, files) = self.poll_once(questions)?;
         if ready > 0 {
-            self.time.end_wait();
             return Ok(ready);
         }
-        let waits_on_host = questions
-            .iter()
-            .any(|q| q.fd >= 0 && self.files.get(q.fd as u64).is_ok_and(|f| f.host().is_some()));
-        if timeout == 0 && waits_on_host {
-            // Somebody outside may still write or read.
-            return match self.poll_once(questions, true)? {
-                0 => Err(Stop::Again),
-                ready => Ok(ready),
-            };
+        for q in questions.iter().filter(|q| q.fd >= 0) {
+            if let Ok(Kind::Signals(mask)) = self.files.get(q.fd as u64).map(|file| &file.kind) {
+                self.threads.all[self.threads.current].suspended.awaited |= *mask;
+            }
         }
-        if self.wait_a_while(hart, timeout)? { Ok(0) } else { Err(Stop::Again) }
+        let until = match timeout {
+            0 => None,
+            _ => Some(self.waking_time(hart, timeout, None)?),
+        };
+        if until.is_some_and(|until| self.time.now(hart) >= until) {
+            return Ok(0);
+        }
+        let why = "polls files that are not ready".to_owned();
+        Err(Stop::Again(Wait { files, until, why, outside: true, ..Wait::default() }))
     }
 
     /// `ppoll(fds, count, timeout, mask, size)`.
     pub(super) fn sys_ppoll(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
-        let [fds, count, timeout, ..] = args;
+        let [fds, count, timeout, mask, ..] = args;
         if count > super::files::MOST_FILES as u64 {
             return Err(Errno::INVAL.into());
         }
@@ -93,7 +111,7 @@ impl Process {
             let wanted = u16::from_le_bytes([e, f]);
             questions.push(Question { fd: i32::from_le_bytes([a, b, c, d]), wanted, answer: 0 });
         }
-        let ready = self.poll_or_wait(hart, &mut questions, timeout)?;
+        let ready = self.poll_or_wait(hart, &mut questions, timeout, mask)?;
         for (i, q) in questions.iter().enumerate() {
             user::write(hart, fds.wrapping_add(8 * i as u64 + 6), &q.answer.to_le_bytes())?;
         }
@@ -102,7 +120,7 @@ impl Process {
 
     /// `pselect6(count, read, write, except, timeout, mask)`.
     pub(super) fn sys_pselect6(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
-        let [count, read, write, except, timeout, _] = args;
+        let [count, read, write, except, timeout, mask] = args;
         let count = (count as u32).min(super::files::MOST_FILES as u32);
         let words = count.div_ceil(64) as usize;
         let mut sets = [(read, Vec::new()), (write, Vec::new()), (except, Vec::new())];
@@ -121,7 +139,9 @@ impl Process {
                 questions.push(Question { fd: fd as i32, wanted, answer: 0 });
             }
         }
-        self.poll_or_wait(hart, &mut questions, timeout)?;
+        // The mask is behind a pointer, beside its size.
+        let mask = if mask == 0 { 0 } else { user::read_u64(hart, mask)? };
+        self.poll_or_wait(hart, &mut questions, timeout, mask)?;
         if questions.iter().any(|q| q.answer & POLLNVAL != 0) {
             return Err(Errno::BADF.into());
         }

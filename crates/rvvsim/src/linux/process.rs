@@ -1,8 +1,8 @@
-//! System calls about the process itself: who it is, its limits, its end; and what needs a second thread.
+//! System calls about the process itself: who it is, its limits, and files about it.
 
 use super::options::ProcessOptions;
 use super::user::{self, Layout};
-use super::{Process, Served, Stop, Verdict, signal, space_of};
+use super::{Process, Served, space_of};
 use crate::Hart;
 use rustix::io::Errno;
 use rvv_isa::Ext;
@@ -87,6 +87,28 @@ impl Random {
     }
 }
 
+/// The limits of a new process, as most Linux systems have them.
+pub fn usual_limits(options: &ProcessOptions) -> [(u64, u64); 16] {
+    const INFINITY: u64 = u64::MAX;
+    let mut limits = [(INFINITY, INFINITY); 16];
+    let files = super::files::MOST_FILES as u64;
+    limits[3] = (options.stack, INFINITY);
+    limits[4] = (0, INFINITY);
+    limits[6] = (u64::from(options.most_processes), u64::from(options.most_processes));
+    limits[7] = (files, files);
+    limits
+}
+
+/// Where `PR_SET_TAGGED_ADDR_CTRL` has the number of ignored bits.
+const PMLEN_SHIFT: u32 = 24;
+/// System calls, too, take tagged addresses.
+const TAGGED_ADDR_ENABLE: u64 = 1;
+
+/// The bits at the top of addresses that a thread ignores.
+pub fn ignored_bits(control: u64) -> u32 {
+    (control >> PMLEN_SHIFT & 0x7f) as u32
+}
+
 /// Bytes moved at a time.
 const CHUNK: usize = 4096;
 
@@ -133,48 +155,152 @@ impl Process {
         Ok(0)
     }
 
-    /// `prlimit64(pid, resource, new, old)`. Limits are what they are; asking for others is politely ignored.
+    /// `prlimit64(pid, resource, new, old)`. What the emulator does not bound by them is remembered only.
     pub(super) fn sys_prlimit64(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [pid, resource, new, old, ..] = args;
         if pid != 0 && pid as u32 != self.identity.pid {
             return Err(Errno::SRCH.into());
         }
-        const INFINITY: u64 = u64::MAX;
-        let (soft, hard) = match resource {
-            3 => (self.options.stack, INFINITY),
-            4 => (0, INFINITY),
-            7 => (super::files::MOST_FILES as u64, super::files::MOST_FILES as u64),
-            0..=15 => (INFINITY, INFINITY),
-            _ => return Err(Errno::INVAL.into()),
-        };
+        let index = usize::try_from(resource).ok().filter(|i| *i < 16).ok_or(Errno::INVAL)?;
+        let was = self.limits[index];
+        let mut wanted = None;
         if new != 0 {
-            let wanted = (user::read_u64(hart, new)?, user::read_u64(hart, new.wrapping_add(8))?);
-            if wanted.0 > wanted.1 {
+            let (soft, hard) = (user::read_u64(hart, new)?, user::read_u64(hart, new.wrapping_add(8))?);
+            if soft > hard {
                 return Err(Errno::INVAL.into());
             }
+            if hard > was.1 {
+                return Err(Errno::PERM.into());
+            }
+            wanted = Some((soft, hard));
         }
         if old != 0 {
-            user::write_u64(hart, old, soft)?;
-            user::write_u64(hart, old.wrapping_add(8), hard)?;
+            user::write_u64(hart, old, was.0)?;
+            user::write_u64(hart, old.wrapping_add(8), was.1)?;
+        }
+        if let Some(wanted) = wanted {
+            self.limits[index] = wanted;
         }
         Ok(0)
     }
 
-    /// `sched_getaffinity(pid, len, mask)`: one processor.
+    /// `setuid` and its kin: the guest is who it is.
+    pub(super) fn sys_set_ids(&mut self, number: u64, args: [u64; 6]) -> Served {
+        let mine = |id: u64, own: u32| id as u32 == own || id as u32 == u32::MAX;
+        let (uid, gid) = (self.identity.uid, self.identity.gid);
+        let (own, count) = match number {
+            143 => (gid, 2),
+            144 => (gid, 1),
+            145 => (uid, 2),
+            146 => (uid, 1),
+            147 => (uid, 3),
+            149 => (gid, 3),
+            // setfsuid, setfsgid answer with the id that was.
+            151 => return Ok(u64::from(uid)),
+            152 => return Ok(u64::from(gid)),
+            _ => return Err(Errno::PERM.into()),
+        };
+        if args[..count].iter().all(|id| mine(*id, own)) { Ok(0) } else { Err(Errno::PERM.into()) }
+    }
+
+    /// `capget(header, data)`, `capset`: none.
+    pub(super) fn sys_capabilities(
+        &mut self,
+        hart: &mut Hart,
+        number: u64,
+        header: u64,
+        data: u64,
+    ) -> Served {
+        const VERSION: u32 = 0x2008_0522;
+        let version = user::read_u32(hart, header)?;
+        if version != VERSION {
+            user::write_u32(hart, header, VERSION)?;
+            return if data == 0 { Ok(0) } else { Err(Errno::INVAL.into()) };
+        }
+        if number == 90 && data != 0 {
+            user::write(hart, data, &[0; 24])?;
+        }
+        Ok(0)
+    }
+
+    /// `sched_getaffinity(pid, len, mask)`: all processors.
     pub(super) fn sys_sched_getaffinity(&mut self, hart: &mut Hart, len: u64, mask: u64) -> Served {
-        if len < 8 || !len.is_multiple_of(8) {
+        let bytes = u64::from(self.options.cpus).div_ceil(64) * 8;
+        if len < bytes || !len.is_multiple_of(8) {
             return Err(Errno::INVAL.into());
         }
-        user::write_u64(hart, mask, 1)?;
-        Ok(8)
+        for i in 0..bytes / 8 {
+            let left = u64::from(self.options.cpus) - 64 * i;
+            let word = if left >= 64 { u64::MAX } else { (1 << left) - 1 };
+            user::write_u64(hart, mask.wrapping_add(8 * i), word)?;
+        }
+        Ok(bytes)
+    }
+
+    /// The calls about scheduling classes: every thread is in the usual one.
+    pub(super) fn sys_sched(&mut self, hart: &mut Hart, number: u64, args: [u64; 6]) -> Served {
+        let [pid, policy, at, ..] = args;
+        let of_thread = |id: u64| id == 0 || self.threads.index_of(id as u32).is_some();
+        if matches!(number, 118..=121 | 127 | 274 | 275) && !of_thread(pid) {
+            return Err(Errno::SRCH.into());
+        }
+        match number {
+            // sched_setparam, sched_setscheduler: SCHED_OTHER, BATCH and IDLE have priority 0 only.
+            118 => match user::read_u32(hart, policy)? {
+                0 => Ok(0),
+                _ => Err(Errno::INVAL.into()),
+            },
+            119 => match (policy & 0xff, user::read_u32(hart, at)?) {
+                (0 | 3 | 5, 0) => Ok(0),
+                (1 | 2, 1..=99) => Err(Errno::PERM.into()),
+                _ => Err(Errno::INVAL.into()),
+            },
+            120 => Ok(0),
+            121 => {
+                user::write_u32(hart, policy, 0)?;
+                Ok(0)
+            }
+            // sched_get_priority_max, _min
+            125 | 126 => match pid {
+                1 | 2 => Ok(if number == 125 { 99 } else { 1 }),
+                0 | 3 | 5 | 6 => Ok(0),
+                _ => Err(Errno::INVAL.into()),
+            },
+            // sched_rr_get_interval
+            127 => {
+                let mut s = Layout::<16>::new();
+                s.put(8, 8, 100_000_000);
+                user::write(hart, policy, &s.0)?;
+                Ok(0)
+            }
+            274 => Ok(0),
+            // sched_getattr
+            _ => {
+                let mut s = Layout::<48>::new();
+                s.put(0, 4, 48);
+                if at < 48 {
+                    return Err(Errno::INVAL.into());
+                }
+                user::write(hart, policy, &s.0)?;
+                Ok(0)
+            }
+        }
     }
 
     /// `prctl(option, ...)`.
     pub(super) fn sys_prctl(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [option, arg, ..] = args;
         match option {
-            // PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS
-            1 | 4 | 38 => Ok(0),
+            // PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_SET_TIMERSLACK, PR_SET_CHILD_SUBREAPER,
+            // PR_SET_NO_NEW_PRIVS, PR_SET_THP_DISABLE
+            1 | 4 | 8 | 29 | 36 | 38 | 41 => Ok(0),
+            // PR_GET_PDEATHSIG
+            2 => {
+                user::write_u32(hart, arg, 0)?;
+                Ok(0)
+            }
+            // PR_CAPBSET_READ
+            23 => Ok(0),
             // PR_GET_DUMPABLE
             3 => Ok(1),
             15 => {
@@ -185,20 +311,40 @@ impl Process {
                 }
                 name.resize(16, 0);
                 name[15] = 0;
-                self.name.copy_from_slice(&name);
+                self.me_mut().name.copy_from_slice(&name);
                 Ok(0)
             }
             16 => {
-                let name = self.name;
+                let name = self.me().name;
                 user::write(hart, arg, &name)?;
                 Ok(0)
             }
             // PR_GET_NO_NEW_PRIVS, PR_GET_TIMERSLACK
             39 => Ok(0),
             30 => Ok(50_000),
+            // PR_SET_TAGGED_ADDR_CTRL, PR_GET_TAGGED_ADDR_CTRL
+            55 => self.set_pointer_masking(hart, arg),
+            56 => Ok(self.me().tagged),
             69 | 70 => self.vector_control(hart, option == 69, arg),
             _ => Err(Errno::INVAL.into()),
         }
+    }
+
+    /// `PR_SET_TAGGED_ADDR_CTRL`: how many bits at the top of an address are ignored.
+    fn set_pointer_masking(&mut self, hart: &mut Hart, control: u64) -> Served {
+        let wanted = control >> PMLEN_SHIFT & 0x7f;
+        let known = TAGGED_ADDR_ENABLE | 0x7f << PMLEN_SHIFT;
+        // The least that is at least as much as wanted, of what there is: 0, 7 and 16.
+        let bits = [0, 7, 16].into_iter().find(|bits| *bits >= wanted);
+        let (Some(bits), 0) = (bits, control & !known) else { return Err(Errno::INVAL.into()) };
+        if bits == 0 && control & TAGGED_ADDR_ENABLE != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        self.me_mut().tagged = control & TAGGED_ADDR_ENABLE | bits << PMLEN_SHIFT;
+        if space_of(hart).0.ignore_bits(bits as u32) {
+            hart.flush_tlb();
+        }
+        Ok(0)
     }
 
     /// `PR_RISCV_V_SET_CONTROL` and `PR_RISCV_V_GET_CONTROL`. Vectors are always on here, and what a new
@@ -210,7 +356,7 @@ impl Process {
             return Err(Errno::INVAL.into());
         }
         if !set {
-            return Ok(ON | self.signals.vector_next << 2);
+            return Ok(ON | self.me().vector_next << 2);
         }
         let (current, next) = (arg & 3, arg >> 2 & 3);
         if arg & !0x1f != 0 || current == 3 || next == 3 {
@@ -219,79 +365,7 @@ impl Process {
         if current == OFF {
             return Err(Errno::PERM.into());
         }
-        self.signals.vector_next = next | (arg >> 4 & 1) << 2;
-        Ok(0)
-    }
-
-    /// `futex(uaddr, op, val, timeout, ...)`, alone in the world: nobody is ever woken, and waiting without a
-    /// limit would be waiting for ever.
-    pub(super) fn sys_futex(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
-        let [address, op, value, timeout, ..] = args;
-        if address % 4 != 0 {
-            return Err(Errno::INVAL.into());
-        }
-        const CLOCK_REALTIME: u64 = 256;
-        match op & 127 {
-            // FUTEX_WAIT, FUTEX_WAIT_BITSET
-            wait @ (0 | 9) => {
-                if user::read_u32(hart, address)? != value as u32 {
-                    return Err(Errno::AGAIN.into());
-                }
-                if timeout == 0 {
-                    let what = "deadlock: the only thread waits on a futex for another to wake it";
-                    return Err(Stop::End(Verdict::Unsupported(what.into())));
-                }
-                let absolute = wait == 9;
-                let clock = u64::from(op & CLOCK_REALTIME == 0);
-                self.wait_for(hart, timeout, if absolute { Some(clock) } else { None })?;
-                Err(Errno::TIMEDOUT.into())
-            }
-            // FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE, FUTEX_WAKE_OP, FUTEX_WAKE_BITSET
-            1 | 3 | 4 | 5 | 10 => {
-                user::read_u32(hart, address)?;
-                Ok(0)
-            }
-            _ => Err(Errno::NOSYS.into()),
-        }
-    }
-
-    /// `clone` and its like: there is one thread.
-    pub(super) fn sys_clone(&mut self, threads: bool) -> Served {
-        if threads {
-            self.note("not supported: threads (clone); the guest was told EAGAIN");
-            return Err(Errno::AGAIN.into());
-        }
-        self.note("not supported: processes (fork, vfork, clone); the guest was told ENOSYS");
-        Err(Errno::NOSYS.into())
-    }
-
-    /// `clone3(args, size)`.
-    pub(super) fn sys_clone3(&mut self) -> Served {
-        // A C library that is told ENOSYS tries clone, whose flags say what was wanted.
-        Err(Errno::NOSYS.into())
-    }
-
-    /// `execve` and its like.
-    pub(super) fn sys_execve(&mut self) -> Served {
-        self.note("not supported: running another program (execve); the guest was told ENOSYS");
-        Err(Errno::NOSYS.into())
-    }
-
-    /// `kill`, `tkill`, `tgkill`: only itself.
-    pub(super) fn sys_kill(&mut self, target: u64, signal: u64, sender: i32) -> Served {
-        let target = target as i32;
-        let pid = self.identity.pid as i32;
-        if !(target == pid || target == 0 || target == -pid) {
-            return Err(Errno::SRCH.into());
-        }
-        let number = signal as i32;
-        if !(0..=64).contains(&number) {
-            return Err(Errno::INVAL.into());
-        }
-        if number != 0 {
-            let info = signal::Info::sent(number, sender, self.identity.pid, self.identity.uid);
-            self.signals.send(info);
-        }
+        self.me_mut().vector_next = next | (arg >> 4 & 1) << 2;
         Ok(0)
     }
 
@@ -324,38 +398,14 @@ impl Process {
         if flags & !1 != 0 { Err(Errno::INVAL.into()) } else { Ok(0) }
     }
 
-    /// `getcpu(cpu, node)`.
+    /// `getcpu(cpu, node)`: each thread has its processor, until there are no more.
     pub(super) fn sys_getcpu(&mut self, hart: &mut Hart, cpu: u64, node: u64) -> Served {
-        for at in [cpu, node] {
+        for (at, value) in [(cpu, self.me().number % self.options.cpus.max(1)), (node, 0)] {
             if at != 0 {
-                user::write_u32(hart, at, 0)?;
+                user::write_u32(hart, at, value)?;
             }
         }
         Ok(0)
-    }
-
-    /// A file that exists only for the guest: about itself, or without contents.
-    pub(super) fn synthetic(&self, hart: &mut Hart, path: &[u8]) -> Option<super::files::Kind> {
-        use super::files::Kind;
-        let own = format!("/proc/{}/", self.identity.pid);
-        let about_self = path.strip_prefix(b"/proc/self/").or_else(|| path.strip_prefix(own.as_bytes()));
-        Some(match (path, about_self) {
-            (b"/dev/null", _) => Kind::Null,
-            (b"/dev/zero", _) => Kind::Zero,
-            (b"/dev/urandom" | b"/dev/random", _) => Kind::Random,
-            (b"/proc/cpuinfo", _) => Kind::Bytes(self.cpuinfo(&hart.config).into_bytes(), 0),
-            (_, Some(b"maps")) => Kind::Bytes(space_of(hart).0.maps().into_bytes(), 0),
-            (_, Some(b"auxv")) => Kind::Bytes(self.facts.auxv.clone(), 0),
-            (_, Some(b"cmdline")) => {
-                let mut line = Vec::new();
-                for arg in &self.options.args {
-                    line.extend_from_slice(arg);
-                    line.push(0);
-                }
-                Kind::Bytes(line, 0)
-            }
-            _ => return None,
-        })
     }
 }
 

@@ -4,6 +4,7 @@
 //! that is a file in a folder the user granted, which [`super::walk`] finds. Operations on a name rather than
 //! on a file (make, remove, rename, link) act on a single name in an open folder, which none of them follows.
 
+use super::family::Family;
 use super::files::{HostFile, flag};
 use super::options::ProcessOptions;
 use super::tmp::{self, Room, Tmp};
@@ -95,6 +96,13 @@ impl FileSystem {
             Tmp::new(options.tmp_limit, inside.collect())
         });
         Ok(FileSystem { grants, tmp, sysroot, host_fs: options.host_fs, cwd })
+    }
+
+    /// Other processes will use the private `/tmp`, too.
+    pub fn make_tmp(&self, family: Family) {
+        if let Some(tmp) = &self.tmp {
+            tmp.share(family);
+        }
     }
 
     /// The names of all that was granted.

@@ -1,8 +1,9 @@
 //! The address space of the guest process: which addresses are mapped, how, and to what.
 
+use super::family::Family;
 use super::files::HostFile;
 use super::holes::Holes;
-use super::pages::{DIRTY, EXEC, Entry, Frames, PageTable, READ, USER_END, WRITE};
+use super::pages::{Charge, DIRTY, EXEC, Entry, Frames, HOST, PageTable, READ, USER_END, WRITE};
 use crate::mem::{Access, PAGE, Ram, Target};
 use crate::trap::{Cause, Exec, Trap};
 use rustix::io::Errno;
@@ -97,6 +98,10 @@ pub struct AddressSpace {
     brk: u64,
     /// A page could not be had.
     used_up: bool,
+    /// Shared mappings are the host's, so that other processes see them.
+    host_sharing: bool,
+    /// Bits at the top of an address that loads and stores ignore (Supm).
+    ignored_bits: u32,
 }
 
 impl AddressSpace {
@@ -113,6 +118,8 @@ impl AddressSpace {
             brk_start: 0,
             brk: 0,
             used_up: false,
+            host_sharing: false,
+            ignored_bits: 0,
         }
     }
 
@@ -121,6 +128,9 @@ impl AddressSpace {
     /// # Errors
     /// The page fault of that access.
     pub fn translate(&mut self, ram: &mut Ram, va: u64, access: Access) -> Exec<Target> {
+        // Pointer masking: the bits that are ignored become copies of the highest one that is not.
+        let masked = self.ignored_bits != 0 && access != Access::Fetch;
+        let va = if masked { ((va << self.ignored_bits) as i64 >> self.ignored_bits) as u64 } else { va };
         let wanted = match access {
             Access::Load => READ,
             Access::Store => WRITE,
@@ -161,6 +171,9 @@ impl AddressSpace {
                 _ => "load from a page that may not be read",
             });
         }
+        if self.host_sharing && area.is_shared_file() {
+            return self.fault_in_host(ram, va);
+        }
         if area.is_shared_file() {
             // The first store is to be seen, so that only what was written is written back.
             permissions = if wanted == WRITE { permissions | DIRTY } else { permissions & !WRITE };
@@ -194,6 +207,78 @@ impl AddressSpace {
         }
         self.table.set(page, Entry::new(frame, permissions));
         Ok(frame)
+    }
+
+    /// The frame of a page of a shared mapping: the host's own page of the file.
+    fn fault_in_host(&mut self, ram: &mut Ram, va: u64) -> Result<usize, &'static str> {
+        let page = va & !(PAGE - 1);
+        let Some((start, Area { backing: Backing::File(file, offset), may_write, .. })) = self.area_at(va)
+        else {
+            return Err("no mapping at this address");
+        };
+        let permissions = self.area_at(va).map_or(0, |(_, area)| area.permissions());
+        let present = self.table.get(page);
+        if present.present() {
+            self.table.set(page, Entry::new(present.frame(), permissions | HOST));
+            return Ok(present.frame());
+        }
+        let (file, offset, may_write) = (Arc::clone(file), offset + (page - start), *may_write);
+        if rustix::fs::fstat(&*file).is_ok_and(|stat| stat.st_size as u64 <= offset) {
+            return Err(PAST_END_OF_FILE);
+        }
+        let Some(frame) = self.frames.take(ram) else {
+            self.used_up = true;
+            return Err(OUT_OF_MEMORY);
+        };
+        if ram.map_file(frame, &*file, offset, may_write).is_err() {
+            self.frames.give(ram, frame);
+            self.used_up = true;
+            return Err(OUT_OF_MEMORY);
+        }
+        self.table.set(page, Entry::new(frame, permissions | HOST));
+        Ok(frame)
+    }
+
+    /// Sets how many bits at the top of an address are ignored; whether that is a change, so that the TLB must
+    /// go.
+    pub(super) fn ignore_bits(&mut self, bits: u32) -> bool {
+        std::mem::replace(&mut self.ignored_bits, bits) != bits
+    }
+
+    /// From now on shared mappings are those of the host, if it can be.
+    pub(super) fn share_with(&mut self, host: bool) {
+        self.host_sharing = host;
+    }
+
+    /// Whether shared mappings are those of the host.
+    pub(super) fn shares_with_host(&self) -> bool {
+        self.host_sharing
+    }
+
+    /// From now on frames are counted for a family.
+    pub(super) fn join(&mut self, family: Family) {
+        self.frames.join(family);
+    }
+
+    /// Counts shared memory; `None` if there may be no more.
+    pub(super) fn charge(&self, ram: &Ram, pages: u64) -> Option<Charge> {
+        self.frames.charge(ram, pages)
+    }
+
+    /// All frames are about to go: no longer counted for a family. Shared memory counts until its last mapping
+    /// is gone.
+    pub(super) fn leave(&self, family: Family) {
+        family.give_frames(self.frames.taken());
+    }
+
+    /// Frames that are taken, and pages of shared memory.
+    pub(super) fn frames_in_use(&self) -> u64 {
+        self.frames.in_use()
+    }
+
+    /// Whether a frame is taken.
+    pub(super) fn is_frame_used(&self, frame: usize) -> bool {
+        self.frames.is_used(frame)
     }
 
     /// The area of an address, and its start.
@@ -240,7 +325,7 @@ impl AddressSpace {
             return Err(Errno::NOMEM);
         }
         self.unmap(ram, start, area.end);
-        self.has_shared_files |= area.is_shared_file();
+        self.has_shared_files |= area.is_shared_file() && !self.host_sharing;
         self.insert(start, area);
         Ok(())
     }
@@ -300,6 +385,9 @@ impl AddressSpace {
     pub(super) fn drop_pages(&mut self, ram: &mut Ram, start: u64, end: u64) {
         let frames = &mut self.frames;
         self.table.for_each(start, end, |_, entry| {
+            if entry.is_host() {
+                ram.unmap_file(entry.frame());
+            }
             frames.give(ram, entry.frame());
             *entry = Entry::default();
         });
@@ -323,6 +411,7 @@ impl AddressSpace {
             let watched = area.is_shared_file();
             self.table.for_each(at, area.end, |_, entry| {
                 let allowed = match (watched, entry.dirty()) {
+                    _ if entry.is_host() => permissions | HOST,
                     (false, _) => permissions,
                     (true, false) => permissions & !WRITE,
                     (true, true) => permissions | DIRTY,

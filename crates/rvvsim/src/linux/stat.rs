@@ -104,6 +104,8 @@ impl Process {
         Ok(match &self.files.get(fd)?.kind {
             Kind::Host(host) => Metadata::of(&rustix::fs::fstat(host)?),
             Kind::Bytes(bytes, _) => Metadata::made_up(S_IFREG | 0o444, bytes.len() as u64, uid),
+            Kind::Folder(..) => Metadata::made_up(S_IFDIR | 0o500, 0, uid),
+            Kind::Signals(_) => Metadata::made_up(0o600, 0, 0),
             Kind::Capture(_) => Metadata::made_up(S_IFIFO | 0o600, 0, uid),
             Kind::Null => Metadata { rdev: 0x103, ..Metadata::made_up(S_IFCHR | 0o666, 0, 0) },
             Kind::Zero => Metadata { rdev: 0x105, ..Metadata::made_up(S_IFCHR | 0o666, 0, 0) },
@@ -120,6 +122,14 @@ impl Process {
         }
         let allow_empty = flags & AT_EMPTY_PATH != 0;
         let (full, _) = self.full_path(dir, &path, allow_empty)?;
+        if flags & AT_SYMLINK_NOFOLLOW == 0
+            && let Some(fd) = self.named_descriptor(&full)
+        {
+            return self.metadata_of(fd);
+        }
+        if self.is_descriptor_folder(&full) {
+            return Ok(Metadata::made_up(S_IFDIR | 0o500, 0, self.identity.uid));
+        }
         if let Some(kind) = self.synthetic(hart, &full) {
             let size = if let Kind::Bytes(bytes, _) = &kind { bytes.len() as u64 } else { 0 };
             let mode = if matches!(kind, Kind::Bytes(..)) { S_IFREG | 0o444 } else { S_IFCHR | 0o666 };

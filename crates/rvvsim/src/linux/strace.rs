@@ -512,7 +512,7 @@ pub fn call(hart: &mut Hart, number: u64, args: &[u64; 6]) -> String {
 impl Process {
     /// Writes a call down once it is served.
     pub(super) fn tell(&self, hart: &mut Hart, number: u64, args: &[u64; 6], call: String, served: &Served) {
-        let mut line = format!("{} {call}", self.identity.pid);
+        let mut line = format!("{} {call}", self.me().tid);
         let _ = match served {
             Ok(value) => match name(number) {
                 Some("brk" | "mmap" | "mremap") => write!(line, " = {value:#018x}"),
@@ -533,8 +533,8 @@ impl Process {
                 let text = text.split(" (os error").next().unwrap_or_default();
                 write!(line, " = -1 errno={} ({text})", error.raw_os_error())
             }
-            Err(Stop::Again) => return,
-            Err(Stop::Resumed | Stop::End(_)) => Ok(()),
+            Err(Stop::Again(_)) => return,
+            Err(Stop::Resumed | Stop::Gone | Stop::End(_)) => Ok(()),
         };
         let _ = writeln!(std::io::stderr(), "{line}");
     }

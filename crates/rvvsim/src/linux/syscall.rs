@@ -1,11 +1,8 @@
 //! Which function serves which system call.
 
-use super::{Process, Served, Stop, Verdict, files, signal, strace};
+use super::{Process, Served, Stop, Verdict, files, strace};
 use crate::Hart;
 use rustix::io::Errno;
-
-/// `CLONE_THREAD`: the new task shares everything.
-const CLONE_THREAD: u64 = 0x1_0000;
 
 impl Process {
     /// Serves system call `number`.
@@ -14,7 +11,7 @@ impl Process {
         match number {
             // Files by path.
             17 => self.sys_getcwd(hart, a, b),
-            33 => Err(Errno::PERM.into()),
+            33 => self.sys_mknodat(hart, args),
             34 => self.sys_mkdirat(hart, a, b, c),
             35 => self.sys_unlinkat(hart, a, b, c),
             36 => self.sys_symlinkat(hart, a, b, c),
@@ -27,8 +24,10 @@ impl Process {
             50 => self.sys_fchdir(a),
             52 => self.sys_fchmod(a, b),
             53 => self.sys_fchmodat(hart, a, b, c),
-            // fchownat, fchown: the owner stays.
-            54 | 55 => Err(Errno::PERM.into()),
+            // fchmodat2
+            452 if self.options.host_fs && args[3] == 0 => self.sys_fchmodat(hart, a, b, c),
+            54 => self.sys_fchownat(hart, args),
+            55 => self.sys_fchown(a, b, c),
             56 => self.sys_openat(hart, args),
             61 => self.sys_getdents64(hart, a, b, c),
             78 => self.sys_readlinkat(hart, args),
@@ -39,13 +38,30 @@ impl Process {
             276 => self.sys_renameat2(hart, args),
             291 => self.sys_statx(hart, args),
 
+            5..=16 => self.sys_xattr(hart, number, args),
+
             // Open files.
+            19 => self.sys_eventfd2(a, b),
+            20 => self.sys_epoll_create1(a),
+            21 => self.sys_epoll_ctl(hart, args),
+            22 => self.sys_epoll_pwait(hart, args, false),
+            441 => self.sys_epoll_pwait(hart, args, true),
+            26 => self.sys_inotify_init1(a),
+            27 => self.sys_inotify_add_watch(hart, a, b, c),
+            28 => self.sys_inotify_rm_watch(a, b),
+            74 => self.sys_signalfd4(hart, args),
+            76 => self.sys_splice(hart, args),
+            85 => self.sys_timerfd_create(a, b),
+            86 => self.sys_timerfd_settime(hart, args),
+            87 => self.sys_timerfd_gettime(hart, a, b),
+            279 => self.sys_memfd_create(hart, a, b),
+            285 => self.sys_copy_file_range(hart, args),
+            286 | 287 => self.sys_preadv2(hart, args, number == 286),
             23 => Ok(self.files.duplicate(a, 0, false)?),
             24 => self.sys_dup3(a, b, c),
             25 => self.sys_fcntl(hart, a, b, c),
             29 => self.sys_ioctl(hart, a, b, c),
-            // flock: there is nobody to compete with.
-            32 => self.files.get(a).map(|_| 0).map_err(Stop::from),
+            32 => self.sys_flock(a, b),
             46 => self.sys_ftruncate(hart, a, b),
             47 => self.sys_fallocate(args),
             57 => {
@@ -93,14 +109,31 @@ impl Process {
             169 => self.sys_gettimeofday(hart, a, b),
 
             // The process.
-            93 | 94 => Err(Stop::End(Verdict::Exit(a as i32 & 0xff))),
-            96 => Ok(u64::from(self.identity.pid)),
+            93 => self.sys_exit(hart, a as i32 & 0xff),
+            94 => Err(Stop::End(Verdict::Exit(a as i32 & 0xff))),
+            96 => self.sys_set_tid_address(a),
             98 => self.sys_futex(hart, args),
-            // set_robust_list: nobody would look at it.
-            99 => Ok(0),
+            99 => self.sys_set_robust_list(a, b),
+            100 => self.sys_get_robust_list(hart, a, b, c),
+            107 => self.sys_timer_create(hart, a, b, c),
+            108 => self.sys_timer_gettime(hart, a, b),
+            109 => self.sys_timer_getoverrun(a),
+            110 => self.sys_timer_settime(hart, args),
+            111 => self.sys_timer_delete(a),
+            95 => self.sys_waitid(hart, args),
+            260 => self.sys_wait4(hart, args),
+            154..=157 => self.sys_groups(hart, number, a, b),
+            164 => self.sys_prlimit64(hart, [0, a, b, 0, 0, 0]),
+            // personality: the usual one.
+            92 => Ok(0),
+            // capget, capset: nothing beyond what the user has.
+            90 | 91 => self.sys_capabilities(hart, number, a, b),
+            // setgid, setreuid, setuid, setresuid, setresgid, setregid, setfsuid, setfsgid, setgroups
+            143..=147 | 149 | 151 | 152 | 159 => self.sys_set_ids(number, args),
+            118..=121 | 125..=127 | 274 | 275 => self.sys_sched(hart, number, args),
+            122 => Ok(0),
             123 => self.sys_sched_getaffinity(hart, b, c),
-            // sched_setaffinity, sched_yield
-            122 | 124 => Ok(0),
+            124 => Ok(self.sys_sched_yield()),
             // setpriority, getpriority
             140 => Ok(0),
             141 => Ok(20),
@@ -108,7 +141,6 @@ impl Process {
                 let id = if number == 148 { self.identity.uid } else { self.identity.gid };
                 self.sys_getres(hart, args, id)
             }
-            155 | 156 => Ok(u64::from(self.identity.pid)),
             160 => self.sys_uname(hart, a),
             // getgroups: none.
             158 => Ok(0),
@@ -116,28 +148,28 @@ impl Process {
             165 => self.sys_getrusage(hart, a, b),
             167 => self.sys_prctl(hart, args),
             168 => self.sys_getcpu(hart, a, b),
-            172 | 178 => Ok(u64::from(self.identity.pid)),
+            172 => Ok(u64::from(self.identity.pid)),
+            178 => Ok(u64::from(self.me().tid)),
             173 => Ok(u64::from(self.identity.ppid)),
             174 | 175 => Ok(u64::from(self.identity.uid)),
             176 | 177 => Ok(u64::from(self.identity.gid)),
             179 => self.sys_sysinfo(hart, a),
-            220 => self.sys_clone(a & CLONE_THREAD != 0),
-            221 | 281 => self.sys_execve(),
+            220 => self.sys_clone(hart, args),
+            221 => self.sys_execve(hart, a, b, c),
+            281 => self.sys_execveat(hart, args),
             258 => self.sys_riscv_hwprobe(hart, args),
             259 => self.sys_riscv_flush_icache(c),
-            // wait4, waitid: no children.
-            95 | 260 => Err(Errno::CHILD.into()),
             261 => self.sys_prlimit64(hart, args),
             278 => self.sys_getrandom(hart, a, b, c),
-            // membarrier: one thread is always in step with itself.
-            283 => Ok(0),
-            435 => self.sys_clone3(),
+            283 => sys_membarrier(a),
+            435 => self.sys_clone3(hart, a, b),
 
             // Signals.
-            129 => self.sys_kill(a, b, signal::SI_USER),
-            130 => self.sys_kill(a, b, signal::SI_TKILL),
-            131 if a as u32 == self.identity.pid => self.sys_kill(b, c, signal::SI_TKILL),
-            131 => Err(Errno::SRCH.into()),
+            129 => self.sys_kill(a, b),
+            130 => self.sys_tgkill(None, a, b),
+            131 => self.sys_tgkill(Some(a), b, c),
+            138 => self.sys_rt_sigqueueinfo(hart, a, None, b, c),
+            240 => self.sys_rt_sigqueueinfo(hart, a, Some(b), c, args[3]),
             132 => self.sys_sigaltstack(hart, a, b),
             133 => self.sys_rt_sigsuspend(hart, a, b),
             134 => self.sys_rt_sigaction(hart, args),
@@ -145,6 +177,26 @@ impl Process {
             136 => self.sys_rt_sigpending(hart, a, b),
             137 => self.sys_rt_sigtimedwait(hart, args),
             139 => self.sys_rt_sigreturn(hart),
+
+            // Sockets.
+            198 => self.sys_socket(a, b, c),
+            199 => self.sys_socketpair(hart, args),
+            200 => self.sys_bind(hart, a, b, c),
+            201 => self.sys_listen(a, b),
+            202 => self.sys_accept4(hart, [a, b, c, 0, 0, 0]),
+            203 => self.sys_connect(hart, a, b, c),
+            204 => self.sys_getsockname(hart, args, false),
+            205 => self.sys_getsockname(hart, args, true),
+            206 => self.sys_sendto(hart, args),
+            207 => self.sys_recvfrom(hart, args),
+            208 => self.sys_setsockopt(hart, args),
+            209 => self.sys_getsockopt(hart, args),
+            210 => self.sys_shutdown(a, b),
+            211 => self.sys_sendmsg(hart, a, b, c),
+            212 => self.sys_recvmsg(hart, a, b, c),
+            242 => self.sys_accept4(hart, args),
+            243 => self.sys_recvmmsg(hart, args),
+            269 => self.sys_sendmmsg(hart, args),
 
             // Memory.
             214 => self.sys_brk(hart, a),
@@ -158,13 +210,24 @@ impl Process {
             232 => self.sys_mincore(hart, a, b, c),
             233 => self.sys_madvise(hart, a, b, c),
 
-            // rseq, openat2, copy_file_range: programs try them and do without.
-            293 | 437 | 285 => Err(Errno::NOSYS.into()),
+            // rseq, openat2: programs try them and do without.
+            293 | 437 => Err(Errno::NOSYS.into()),
             _ => {
                 let name = strace::name(number).map_or_else(|| format!("number {number}"), str::to_owned);
-                self.note(&format!("not supported: system call {name}; the guest was told ENOSYS"));
+                self.note_unsupported(&format!("system call {name}"));
                 Err(Errno::NOSYS.into())
             }
         }
+    }
+}
+
+/// `membarrier(command, flags)`: threads take turns, so that each is in step with all others.
+fn sys_membarrier(command: u64) -> Served {
+    // QUERY; GLOBAL, GLOBAL_EXPEDITED, PRIVATE_EXPEDITED and SYNC_CORE with their registrations.
+    const KNOWN: u64 = 0x7f;
+    match command {
+        0 => Ok(KNOWN),
+        command if command.is_power_of_two() && command & KNOWN != 0 => Ok(0),
+        _ => Err(Errno::INVAL.into()),
     }
 }

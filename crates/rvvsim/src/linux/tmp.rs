@@ -8,6 +8,7 @@
 //! What the guest keeps there is bounded: by the sizes of the files as their metadata say them, holes
 //! included, and by the number of names.
 
+use super::family::Family;
 use super::sandbox::OpenGrant;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, Stat};
@@ -36,6 +37,8 @@ pub struct Tmp {
 struct Made {
     grant: OpenGrant,
     path: PathBuf,
+    /// The process that made it.
+    by: u32,
 }
 
 impl Tmp {
@@ -50,6 +53,12 @@ impl Tmp {
             Ok(made) => Ok(&made.grant),
             Err(e) => Err(*e),
         }
+    }
+
+    /// Makes it now, so that all of a family have the same.
+    pub fn share(&self, family: Family) {
+        let _ = self.grant();
+        self.room.join(family);
     }
 
     /// Its bounds.
@@ -82,7 +91,7 @@ impl Tmp {
             }
             let id = (stat.st_dev, stat.st_ino);
             let grant = OpenGrant { name: NAME.to_vec(), fd, writable: true, private: true, id };
-            return Ok(Made { grant, path });
+            return Ok(Made { grant, path, by: std::process::id() });
         }
         Err(Errno::ACCESS)
     }
@@ -90,7 +99,10 @@ impl Tmp {
 
 impl Drop for Tmp {
     fn drop(&mut self) {
-        if let Some(Ok(made)) = self.made.get() {
+        // A child leaves it to the process that made it.
+        if let Some(Ok(made)) = self.made.get()
+            && made.by == std::process::id()
+        {
             remove_tree(&made.path);
         }
     }
@@ -168,6 +180,8 @@ fn unlikely_number() -> u64 {
 pub struct Room {
     limit: u64,
     state: Mutex<State>,
+    /// Other processes that write there, too, once there are any.
+    family: OnceLock<Family>,
 }
 
 #[derive(Default)]
@@ -188,7 +202,7 @@ struct File {
 
 impl Room {
     fn new(limit: u64) -> Self {
-        Room { limit, state: Mutex::default() }
+        Room { limit, state: Mutex::default(), family: OnceLock::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -204,9 +218,22 @@ impl Room {
         if bytes > self.limit {
             return Err(Errno::NOSPC);
         }
+        if let Some(family) = self.family.get() {
+            // What other processes remove is not counted: together they may write as much as one.
+            if family.count_tmp(more) > self.limit {
+                return Err(Errno::NOSPC);
+            }
+        }
         state.bytes = bytes;
         state.files.entry(inode).or_default().bytes += more;
         Ok(())
+    }
+
+    /// From now on a family writes there.
+    fn join(&self, family: Family) {
+        if self.family.set(family).is_ok() {
+            family.count_tmp(self.state().bytes);
+        }
     }
 
     /// A file is now so large, no larger than it was.

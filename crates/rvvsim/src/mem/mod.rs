@@ -1,9 +1,11 @@
 //! Guest memory: RAM, and the software TLB in front of it.
 
+mod guard;
 mod ram;
 mod tlb;
 
 pub use ram::{Ram, Saved};
+pub(crate) use tlb::HostTlb;
 pub use tlb::{PAGE, Tlb};
 
 /// What an access wants to do; picks the TLB and the permission bit.

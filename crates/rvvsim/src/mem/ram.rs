@@ -1,10 +1,13 @@
 //! Guest RAM: one lazily filled slab, and which of its lines hold code that has been decoded.
 //!
 //! `unsafe` is in [`Ram::peek`] and [`Ram::poke`], whose plain twins are [`Ram::read`] and [`Ram::write`],
-//! and in [`Ram::piece`], which is a part of [`Ram::bytes`].
+//! in [`Ram::piece`], which is a part of [`Ram::bytes`], and in what has to do with pages of files that other
+//! processes see, too.
 
-use super::{PAGE, Scalar};
+use super::{PAGE, Scalar, guard};
 use memmap2::{MmapMut, MmapOptions};
+use rustix::fd::AsFd;
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 
 /// Code is tracked in lines of this many bytes: 64 a page, one bit each.
 const LINE: usize = 64;
@@ -27,6 +30,8 @@ pub struct Ram {
     stale: Vec<(usize, usize)>,
     /// A bit for each page that may hold something else than zeroes, as long as it has to be.
     written: Vec<u64>,
+    /// A bit for each page that is the host's page of a file, which other processes may change at any time.
+    shared: Vec<u64>,
 }
 
 impl Ram {
@@ -38,7 +43,7 @@ impl Ram {
         let size = usize::try_from(size.max(1).next_multiple_of(PAGE))
             .map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
         let bytes = MmapOptions::new().len(size).no_reserve_swap().map_anon()?;
-        Ok(Ram { bytes, code: Vec::new(), stale: Vec::new(), written: Vec::new() })
+        Ok(Ram { bytes, code: Vec::new(), stale: Vec::new(), written: Vec::new(), shared: Vec::new() })
     }
 
     /// Bytes of RAM.
@@ -94,6 +99,107 @@ impl Ram {
             (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| 64 * i + bit)
         };
         self.written.iter().enumerate().flat_map(bits).collect()
+    }
+
+    /// From now on only pages written again count as written.
+    pub fn forget_written(&mut self) {
+        self.written.clear();
+    }
+
+    /// The offsets of the pages that were written.
+    #[must_use]
+    pub fn written_offsets(&self) -> Vec<usize> {
+        self.written_pages().into_iter().map(|page| page * PAGE as usize).collect()
+    }
+
+    /// Puts a page of a file, shared with everybody, in the place of a page.
+    ///
+    /// # Errors
+    /// Those of the host.
+    pub fn map_file(
+        &mut self,
+        offset: usize,
+        file: impl AsFd,
+        at: u64,
+        writable: bool,
+    ) -> std::io::Result<()> {
+        assert!(offset.is_multiple_of(PAGE as usize) && offset < self.bytes.len());
+        guard::watch(self.bytes.as_ptr() as usize, self.bytes.len())?;
+        let prot = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+        // SAFETY: a page of this slab, which stays mapped; its bytes are any bytes, whoever writes them. What is
+        // cut off the file meanwhile is zeroes (`guard`).
+        unsafe {
+            let place = self.bytes.as_mut_ptr().add(offset).cast();
+            mmap(place, PAGE as usize, prot, MapFlags::SHARED | MapFlags::FIXED, file, at)?;
+        }
+        let page = offset / PAGE as usize;
+        if self.shared.len() <= page / 64 {
+            self.shared.resize(page / 64 + 1, 0);
+        }
+        self.shared[page / 64] |= 1 << (page % 64);
+        Ok(())
+    }
+
+    /// Puts a page of zeroes in the place of a page of a file.
+    pub fn unmap_file(&mut self, offset: usize) {
+        if !self.is_shared(offset) {
+            return;
+        }
+        let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
+        // SAFETY: as above.
+        unsafe {
+            let place = self.bytes.as_mut_ptr().add(offset).cast();
+            let prot = ProtFlags::READ | ProtFlags::WRITE;
+            // The page was mapped a moment ago, so that there is a place for one.
+            let _ = mmap_anonymous(place, PAGE as usize, prot, flags);
+        }
+        let page = offset / PAGE as usize;
+        self.shared[page / 64] &= !(1 << (page % 64));
+    }
+
+    /// Whether other processes may change the page of `offset` at any time.
+    #[inline]
+    #[must_use]
+    pub fn is_shared(&self, offset: usize) -> bool {
+        let page = offset / PAGE as usize;
+        self.shared.get(page / 64).is_some_and(|word| word >> (page % 64) & 1 != 0)
+    }
+
+    /// Replaces a value of 1, 2, 4 or 8 bytes at a multiple of its size, if it is `old`, in one step that other
+    /// processes cannot divide. Otherwise says what it is.
+    ///
+    /// # Errors
+    /// The value that is there.
+    ///
+    /// # Panics
+    /// If it is not in RAM, or not at a multiple of its size.
+    pub fn compare_exchange<T: Scalar>(&self, offset: usize, old: T, new: T) -> Result<(), T> {
+        assert!(offset.is_multiple_of(T::SIZE) && offset <= self.bytes.len() - T::SIZE);
+        let (old, new) = (old.to_u64(), new.to_u64());
+        let at = self.bytes.as_ptr().wrapping_add(offset).cast_mut();
+        use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+        // SAFETY: in RAM and aligned; no reference to these bytes is alive.
+        let result = unsafe {
+            match T::SIZE {
+                1 => AtomicU8::from_ptr(at)
+                    .compare_exchange(old as u8, new as u8, SeqCst, SeqCst)
+                    .map_err(u64::from)
+                    .map(drop),
+                2 => AtomicU16::from_ptr(at.cast())
+                    .compare_exchange((old as u16).to_le(), (new as u16).to_le(), SeqCst, SeqCst)
+                    .map_err(|v| u64::from(u16::from_le(v)))
+                    .map(drop),
+                4 => AtomicU32::from_ptr(at.cast())
+                    .compare_exchange((old as u32).to_le(), (new as u32).to_le(), SeqCst, SeqCst)
+                    .map_err(|v| u64::from(u32::from_le(v)))
+                    .map(drop),
+                _ => AtomicU64::from_ptr(at.cast())
+                    .compare_exchange(old.to_le(), new.to_le(), SeqCst, SeqCst)
+                    .map_err(u64::from_le)
+                    .map(drop),
+            }
+        };
+        result.map_err(T::from_u64)
     }
 
     /// A copy of what is not zeroes.
@@ -214,6 +320,14 @@ impl Ram {
     pub fn unmark_page(&mut self, offset: usize) {
         if let Some(lines) = self.code.get_mut(offset / PAGE as usize) {
             *lines = 0;
+        }
+    }
+}
+
+impl Drop for Ram {
+    fn drop(&mut self) {
+        if !self.shared.is_empty() {
+            guard::forget(self.bytes.as_ptr() as usize);
         }
     }
 }

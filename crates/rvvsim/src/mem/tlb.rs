@@ -10,7 +10,7 @@ const ENTRIES: usize = 256;
 /// smaller bit would be what is left of a misaligned address in the first page.)
 const INVALID: u64 = PAGE / 2;
 
-// Host code reads entries, too: see `Tlb::table_offset`.
+// Host code reads entries, too: see `HostTlb`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct TlbEntry {
@@ -27,28 +27,75 @@ pub struct Tlb {
     load: [TlbEntry; ENTRIES],
     store: [TlbEntry; ENTRIES],
     fetch: [TlbEntry; ENTRIES],
+    /// The same for host code, if there is any.
+    host: Option<Box<HostTlb>>,
 }
 
-impl Default for Tlb {
-    fn default() -> Self {
-        let none = [TlbEntry { tag: INVALID, addend: 0 }; ENTRIES];
-        Tlb { load: none, store: none, fetch: none }
-    }
+/// Entries of each table for host code.
+const HOST_ENTRIES: usize = 2048;
+
+/// What host code knows of loads and stores: entries whose addends lead to addresses of the host. It has more of them, for
+/// it has no time to lose and its misses are calls.
+#[derive(Clone)]
+#[repr(C)]
+pub(crate) struct HostTlb {
+    load: [TlbEntry; HOST_ENTRIES],
+    store: [TlbEntry; HOST_ENTRIES],
+    /// Where RAM is.
+    ram: u64,
+    /// Nothing was inserted since the last flush.
+    empty: bool,
 }
 
-impl Tlb {
+impl HostTlb {
     /// With these bits of an address divided by 256, an entry is this far from the start of its table. Its
     /// first word is the tag, its second the addend.
-    pub(crate) const INDEX_MASK: i32 = ((ENTRIES - 1) * size_of::<TlbEntry>()) as i32;
+    pub(crate) const INDEX_MASK: i32 = ((HOST_ENTRIES - 1) * size_of::<TlbEntry>()) as i32;
 
     /// Where the table for an access is.
     pub(crate) const fn table_offset(access: Access) -> usize {
         const { assert!(size_of::<TlbEntry>() as u64 * 256 == PAGE) };
         match access {
-            Access::Load => std::mem::offset_of!(Tlb, load),
-            Access::Store => std::mem::offset_of!(Tlb, store),
-            Access::Fetch => std::mem::offset_of!(Tlb, fetch),
+            Access::Store => std::mem::offset_of!(HostTlb, store),
+            _ => std::mem::offset_of!(HostTlb, load),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new(ram: u64) -> Box<HostTlb> {
+        let none = [TlbEntry { tag: INVALID, addend: 0 }; HOST_ENTRIES];
+        Box::new(HostTlb { load: none, store: none, ram, empty: true })
+    }
+
+    fn insert(&mut self, va: u64, entry: TlbEntry, access: Access) {
+        let table = match access {
+            Access::Load => &mut self.load,
+            Access::Store => &mut self.store,
+            Access::Fetch => return,
+        };
+        self.empty = false;
+        let addend = entry.addend.wrapping_add(self.ram);
+        table[(va / PAGE) as usize % HOST_ENTRIES] = TlbEntry { tag: entry.tag, addend };
+    }
+}
+
+impl Default for Tlb {
+    fn default() -> Self {
+        let none = [TlbEntry { tag: INVALID, addend: 0 }; ENTRIES];
+        Tlb { load: none, store: none, fetch: none, host: None }
+    }
+}
+
+impl Tlb {
+    /// The same for host code, which is at the same address until the next call with another `ram`: the address of
+    /// RAM in the host.
+    pub(crate) fn for_host_code(&mut self, ram: usize) -> &mut HostTlb {
+        match &mut self.host {
+            Some(host) if host.ram == ram as u64 => {}
+            other => *other = Some(HostTlb::new(ram as u64)),
+        }
+        self.host.as_mut().expect("it is there now")
     }
 
     #[inline(always)]
@@ -86,12 +133,24 @@ impl Tlb {
             Access::Store => &mut self.store,
             Access::Fetch => &mut self.fetch,
         };
-        table[(va / PAGE) as usize % ENTRIES] = TlbEntry { tag, addend };
+        let entry = TlbEntry { tag, addend };
+        table[(va / PAGE) as usize % ENTRIES] = entry;
+        if let Some(host) = &mut self.host {
+            host.insert(va, entry, access);
+        }
     }
 
     /// Forgets everything.
     pub fn flush(&mut self) {
-        *self = Tlb::default();
+        let none = [TlbEntry { tag: INVALID, addend: 0 }; ENTRIES];
+        (self.load, self.store, self.fetch) = (none, none, none);
+        if let Some(host) = &mut self.host
+            && !std::mem::replace(&mut host.empty, true)
+        {
+            let none = TlbEntry { tag: INVALID, addend: 0 };
+            host.load.fill(none);
+            host.store.fill(none);
+        }
     }
 
     /// Forgets the stores to the RAM page of `offset`, under whatever virtual address.
@@ -102,12 +161,51 @@ impl Tlb {
                 e.tag = INVALID;
             }
         }
+        if let Some(host) = &mut self.host {
+            let page = page.wrapping_add(host.ram);
+            for e in &mut host.store {
+                if e.tag != INVALID && e.tag.wrapping_add(e.addend) == page {
+                    e.tag = INVALID;
+                }
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What host code finds for `va`, by the steps that it takes.
+    fn host_address(tlb: &mut Tlb, va: u64, size: u64, access: Access) -> Option<u64> {
+        let host = tlb.for_host_code(0x7000_0000_0000);
+        let table = if access == Access::Store { &host.store } else { &host.load };
+        let at = (va as u32).rotate_right(8) & HostTlb::INDEX_MASK as u32;
+        let entry = table[at as usize / size_of::<TlbEntry>()];
+        (entry.tag == va & (!(PAGE - 1) | (size - 1))).then(|| va.wrapping_add(entry.addend))
+    }
+
+    #[test]
+    fn host_code_finds_what_the_interpreter_finds_and_forgets_with_it() {
+        let mut tlb = Tlb::default();
+        let ram = 0x7000_0000_0000;
+        for va in [0, 0xffff_ffff_ffff_f000, 0x3f_ffff_e000, 0x1234_5000, 0x8000_0000] {
+            assert_eq!(host_address(&mut tlb, va, 1, Access::Load), None);
+            tlb.insert(va, 7 * PAGE as usize, Access::Load);
+            tlb.insert(va, 9 * PAGE as usize, Access::Store);
+            assert_eq!(host_address(&mut tlb, va + 0x808, 8, Access::Load), Some(ram + 7 * PAGE + 0x808));
+            assert_eq!(host_address(&mut tlb, va + 0xffe, 2, Access::Store), Some(ram + 9 * PAGE + 0xffe));
+            assert_eq!(host_address(&mut tlb, va + 0xffe, 4, Access::Store), None, "misaligned");
+            assert_eq!(host_address(&mut tlb, va ^ 1 << 40, 1, Access::Load), None, "another page");
+            tlb.forbid_stores(9 * PAGE as usize);
+            assert_eq!(host_address(&mut tlb, va, 1, Access::Store), None);
+            tlb.flush();
+            assert_eq!(host_address(&mut tlb, va, 1, Access::Load), None);
+        }
+        tlb.insert(0x5000, 0, Access::Load);
+        let elsewhere = tlb.for_host_code(0x6000_0000_0000);
+        assert!(elsewhere.empty && elsewhere.load.iter().all(|e| e.tag == INVALID), "of another RAM");
+    }
 
     #[test]
     fn what_is_not_remembered_is_not_found_however_misaligned() {

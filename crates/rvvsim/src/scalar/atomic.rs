@@ -1,7 +1,8 @@
 //! Atomic instructions: Zalrsc, Zaamo, Zabha, Zacas.
 //!
-//! There is one hart and a handler runs to its end, so every access is atomic and ordered already: `aq` and
-//! `rl` have nothing to add.
+//! Harts take turns and a handler runs to its end, so every access is atomic and ordered already: `aq` and
+//! `rl` have nothing to add. A reservation does not outlive the turn of its hart, so that no store of another
+//! can come between LR and SC.
 
 use super::{Handler, as_store_fault};
 use crate::Hart;
@@ -122,8 +123,9 @@ fn lr<T: Operand>(h: &mut Hart, i: &Inst) -> Exec {
     let offset = reservable(target, va, Cause::LoadAccessFault)?;
     let value = h.load::<T>(va)?;
     // The least reservation set allowed: the bytes loaded.
-    h.reservation = Some((offset, T::SIZE));
+    (h.reservation, h.reserved) = (Some((offset, T::SIZE)), value.to_u64());
     h.set_x(i.rd, value.sign_extend());
+    h.note_atomic();
     Ok(())
 }
 
@@ -136,32 +138,54 @@ fn sc<T: Operand>(h: &mut Hart, i: &Inst) -> Exec {
     let offset = reservable(target, va, Cause::StoreAccessFault)?;
     let succeeds =
         h.reservation.is_some_and(|(start, len)| start <= offset && offset + T::SIZE <= start + len);
-    if succeeds {
-        h.store(va, T::from_u64(h.x[i.rs2]))?;
-    }
+    let succeeds = match succeeds && h.ram.is_shared(offset) {
+        true => exchange_shared(h, offset, T::from_u64(h.reserved), T::from_u64(h.x[i.rs2])),
+        false if succeeds => h.store(va, T::from_u64(h.x[i.rs2])).map(|()| true)?,
+        false => false,
+    };
     h.reservation = None;
     h.set_x(i.rd, u64::from(!succeeds));
+    h.note_atomic();
     Ok(())
 }
 
 /// Alignment and permission of an AMO. Nothing has happened yet when they fail, and once they hold nothing
 /// can fail between the load and the store.
 #[inline(always)]
-fn check_amo(h: &mut Hart, va: u64, size: usize) -> Exec {
+fn check_amo(h: &mut Hart, va: u64, size: usize) -> Exec<Target> {
     let why = "norm:amo_alignment: AMO to an address that is not naturally aligned";
     check_aligned(va, size as u64, Cause::StoreAddressMisaligned, why)?;
-    probe(h, va, size, Access::Store).map(|_| ())
+    probe(h, va, size, Access::Store)
+}
+
+/// Replaces a value in memory that other processes of the host see, if it is still `old`: in one step of the
+/// host. Whether it was.
+#[cold]
+fn exchange_shared<T: Operand>(h: &mut Hart, offset: usize, old: T, new: T) -> bool {
+    let done = h.ram.compare_exchange(offset, old, new).is_ok();
+    if done && h.ram.note_write(offset, T::SIZE) {
+        h.resync = true;
+    }
+    done
 }
 
 /// `rd = mem[rs1]; mem[rs1] = op(rd, rs2)`, where `op` sees the old value in memory sign-extended, `rs2`
 /// whole, and gives a value of which the low bits count.
 #[inline(always)]
-fn amo<T: Operand>(h: &mut Hart, i: &Inst, op: impl FnOnce(u64, u64) -> u64) -> Exec {
+fn amo<T: Operand>(h: &mut Hart, i: &Inst, op: impl Fn(u64, u64) -> u64) -> Exec {
     let (va, operand) = (h.x[i.rs1], h.x[i.rs2]);
-    check_amo(h, va, T::SIZE)?;
-    let old = h.load::<T>(va).map_err(as_store_fault)?.sign_extend();
-    h.store(va, T::from_u64(op(old, operand)))?;
-    h.set_x(i.rd, old);
+    let target = check_amo(h, va, T::SIZE)?;
+    let mut value = h.load::<T>(va).map_err(as_store_fault)?;
+    match target {
+        Target::Ram(offset) if h.ram.is_shared(offset) => {
+            while !exchange_shared(h, offset, value, T::from_u64(op(value.sign_extend(), operand))) {
+                value = h.load::<T>(va).map_err(as_store_fault)?;
+            }
+        }
+        _ => h.store(va, T::from_u64(op(value.sign_extend(), operand)))?,
+    }
+    h.set_x(i.rd, value.sign_extend());
+    h.note_atomic();
     Ok(())
 }
 
@@ -206,12 +230,24 @@ fn amominu<T: Operand>(h: &mut Hart, i: &Inst) -> Exec {
 /// `temp = mem[rs1]; if temp == rd { mem[rs1] = rs2 }; rd = temp`
 fn amocas<T: Operand>(h: &mut Hart, i: &Inst) -> Exec {
     let va = h.x[i.rs1];
-    check_amo(h, va, T::SIZE)?;
-    let old = h.load::<T>(va).map_err(as_store_fault)?;
-    if old.to_u64() == T::from_u64(h.x[i.rd]).to_u64() {
-        h.store(va, T::from_u64(h.x[i.rs2]))?;
+    let target = check_amo(h, va, T::SIZE)?;
+    let mut old = h.load::<T>(va).map_err(as_store_fault)?;
+    while old.to_u64() == T::from_u64(h.x[i.rd]).to_u64() {
+        match target {
+            Target::Ram(offset) if h.ram.is_shared(offset) => {
+                if exchange_shared(h, offset, old, T::from_u64(h.x[i.rs2])) {
+                    break;
+                }
+                old = h.load::<T>(va).map_err(as_store_fault)?;
+            }
+            _ => {
+                h.store(va, T::from_u64(h.x[i.rs2]))?;
+                break;
+            }
+        }
     }
     h.set_x(i.rd, old.sign_extend());
+    h.note_atomic();
     Ok(())
 }
 
@@ -247,5 +283,6 @@ fn amocas_q(h: &mut Hart, i: &Inst) -> Exec {
         h.set_x(i.rd, low);
         h.set_x(i.rd + 1, high);
     }
+    h.note_atomic();
     Ok(())
 }

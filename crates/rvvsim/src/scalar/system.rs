@@ -18,9 +18,9 @@ pub(super) fn handler(op: System) -> (Handler, Flow) {
         sfence.vma, sinval.vma => sfence_vma;
         sfence.w.inval, sfence.inval.ir => sfence_inval;
         wrs.nto => return (wrs_nto, Flow::Next);
-        // One hart, whose memory accesses happen in order and at once, has nothing to order and nothing to
-        // wait for, and the engine sees at once when code changes. fence.tso and pause are cases of fence.
-        fence, fence.i, wrs.sto => return (nothing, Flow::Next);
+        // Harts that take turns, whose memory accesses happen in order and at once, have nothing to order and
+        // nothing to wait for, and the engine sees at once when code changes. fence.tso and pause are cases of fence.
+        fence, fence.i, wrs.sto => return (order, Flow::Next);
     };
     (handler, Flow::End)
 }
@@ -37,7 +37,13 @@ pub(super) fn csr_handler(op: Csr) -> Handler {
     }
 }
 
-fn nothing(_: &mut Hart, _: &Inst) -> Exec {
+fn order(h: &mut Hart, i: &Inst) -> Exec {
+    const PAUSE: u32 = 0x0100_000f;
+    if let (PAUSE, Some(stops)) = (i.raw, &mut h.atomics) {
+        // Whoever spins waits for another thread.
+        stops.left = 0;
+    }
+    h.note_atomic();
     Ok(())
 }
 

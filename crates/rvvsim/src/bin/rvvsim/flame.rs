@@ -1,5 +1,5 @@
 //! A flame graph as a picture that needs no other tool: who called nobody knows, so there are three rows,
-//! from all instructions to symbols to blocks.
+//! from all instructions to symbols to blocks. (`inferno` draws call stacks, and its licence is the CDDL.)
 
 use std::fmt::Write;
 

@@ -1,6 +1,7 @@
 //! The `rvvsim` command.
 
 mod flame;
+mod gdb;
 mod names;
 mod options;
 mod profile;
@@ -16,7 +17,7 @@ use options::{IsaOption, Mode, Options, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
-use rvvsim::linux::{Grant, ProcessOptions};
+use rvvsim::linux::{Grant, Net, ProcessOptions};
 use rvvsim::{Config, ConsoleInput, Machine, Outcome};
 use signature::Signature;
 use std::ffi::OsString;
@@ -137,6 +138,8 @@ struct Job {
     /// The file of `--signature`, and the bytes of a line.
     signature: Option<(PathBuf, u16)>,
     sweep: Option<Sweep>,
+    /// Where gdb is waited for.
+    gdb: Option<gdb::Place>,
 }
 
 impl Job {
@@ -165,6 +168,13 @@ impl Job {
             host_fs: o.process.host_fs,
             seed: o.process.seed,
             strace: o.process.strace,
+            schedule: o.process.schedule,
+            cpus: o.process.cpus,
+            most_processes: o.process.max_processes,
+            host_signals: true,
+            net: o.process.net.into(),
+            vector_calls: o.process.vector_calls.into(),
+            warn_unsupported: o.process.warn_unsupported,
             ..ProcessOptions::default()
         };
         for dir in &o.process.dir {
@@ -187,10 +197,14 @@ impl Job {
             profile: o.look.profile,
             signature: o.look.signature.map(|path| (path, o.look.signature_granularity)),
             sweep,
+            gdb: o.look.gdb,
         })
     }
 
-    fn from_qemu(o: QemuOptions) -> Result<Job, String> {
+    fn from_qemu(mut o: QemuOptions) -> Result<Job, String> {
+        // QEMU has no limit of its own; memory is taken as the guest touches it.
+        o.config.mem = 16 << 30;
+        let stack = o.stack.unwrap_or(ProcessOptions::default().stack);
         let elf = PathBuf::from(&o.program[0]);
         let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         for (name, value) in o.env {
@@ -211,6 +225,12 @@ impl Job {
             host_fs: true,
             seed: o.seed,
             strace: o.strace,
+            stack,
+            most_processes: 1024,
+            keep_children: true,
+            host_signals: true,
+            net: Net::All,
+            cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
             ..ProcessOptions::default()
         };
         Ok(Job {
@@ -226,6 +246,7 @@ impl Job {
             profile: None,
             signature: None,
             sweep: None,
+            gdb: o.gdb,
         })
     }
 
@@ -247,6 +268,8 @@ impl Job {
         }
         if let Some(sweep) = self.sweep {
             let Job { config, mode, process, timeout, .. } = self;
+            // Runs are side by side in one process, which cannot fork.
+            let process = ProcessOptions { most_processes: 1, host_signals: false, ..process };
             return sweep.run(Subject { name: &name, image: &image, config, mode, process, timeout });
         }
         let machine = if bare {
@@ -289,9 +312,13 @@ impl Job {
         }
         let start = Instant::now();
         let deadline = self.timeout.map(|t| start + t);
-        let outcome = match &self.trace {
-            None => machine.run(deadline),
-            Some(path) => match traced(&mut machine, deadline, path) {
+        let outcome = match (&self.gdb, &self.trace) {
+            (Some(place), _) => match gdb::run(&mut machine, place, &|| Box::new(console.clone())) {
+                Ok(outcome) => outcome,
+                Err(e) => return cannot_run(&e),
+            },
+            (None, None) => machine.run(deadline),
+            (None, Some(path)) => match traced(&mut machine, deadline, path) {
                 Ok(outcome) => outcome,
                 Err(e) => return cannot_run(&format!("cannot write the trace to {}: {e}", path.display())),
             },
@@ -462,6 +489,9 @@ fn conclude(machine: &mut Machine, image: &Image, outcome: &Outcome) -> u8 {
             EXIT_CANNOT_RUN
         }
         Outcome::Unsupported(what) => {
+            if let Some(process) = machine.process().filter(|p| !p.has_other_program()) {
+                say::note(&report::waiting_threads(&process.threads(machine.hart()), image));
+            }
             cannot_run(&format!("the guest needs what this emulator does not support: {what}"))
         }
     }

@@ -1,11 +1,13 @@
 //! The command line of `rvvsim`.
 
+use crate::gdb::{Place, parse_place};
 use clap::{Args, Parser, ValueEnum};
 use regex::bytes::{Regex, RegexBuilder};
 use rvv_isa::{Isa, Notes};
 use rvvsim::Config;
 use rvvsim::config::{Agnostic, EngineChoice, VlChoice, VsetvlX0};
 use rvvsim::elf::Image;
+use rvvsim::linux::{Net, Schedule, VectorCalls};
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -152,9 +154,9 @@ pub struct MachineOptions {
     pub strict_align: bool,
 
     /// What executes the guest: the interpreter, host code for hot blocks (jit), or both, compared block by
-    /// block (check). auto is jit where the host has it and gains by it. All but the interpreter are
-    /// experimental.
-    #[arg(long, env = "RVVSIM_ENGINE", value_enum, default_value_t = EngineOption::Interpreter)]
+    /// block (check). auto is jit where the host can have it, and the interpreter elsewhere. All of them do the
+    /// same; check stops at the first block of which that is not so.
+    #[arg(long, env = "RVVSIM_ENGINE", value_enum, default_value_t = EngineOption::Auto)]
     pub engine: EngineOption,
 
     /// A block that ran so often becomes host code.
@@ -193,6 +195,39 @@ pub struct GuestOptions {
           allow_negative_numbers = true)]
     pub seed: Option<u64>,
 
+    /// How the guest's threads take turns on the one hart: round-robin[:N], N instructions each; or
+    /// random:SEED, by dice, with turns that end at atomic instructions and fences more often than elsewhere.
+    /// The same schedule gives the same run.
+    #[arg(long, env = "RVVSIM_SCHEDULE", value_name = "POLICY", value_parser = parse_schedule,
+          default_value_t = Schedule::default())]
+    pub schedule: Schedule,
+
+    /// Processors the guest is told there are; many programs start as many threads. They take turns on one
+    /// hart all the same.
+    #[arg(long, env = "RVVSIM_CPUS", value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub cpus: u32,
+
+    /// Processes that the guest may become, at a time. --max-insns, --mem and --timeout bound them together,
+    /// and all end with the first. With 1 it cannot fork, nor run other programs.
+    #[arg(long, env = "RVVSIM_MAX_PROCESSES", value_name = "N", default_value_t = 256,
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub max_processes: u32,
+
+    /// Networks the guest may use: none, that of this machine alone (loopback), or all. Only with --host-fs are
+    /// there Unix sockets with names; pairs of sockets there are always.
+    #[arg(long, env = "RVVSIM_NET", value_enum, default_value_t = NetOption::None)]
+    pub net: NetOption,
+
+    /// What a system call leaves in the vector registers: what was there, zeroes, or ones. The Linux ABI says
+    /// that they are lost, vl and vtype with them; zero and ones find programs that rely on them.
+    #[arg(long, env = "RVVSIM_VECTOR_CALLS", value_enum, default_value_t = VectorCallsOption::Keep)]
+    pub vector_calls: VectorCallsOption,
+
+    /// Say once each which system calls the guest asked for in vain; it is told ENOSYS.
+    #[arg(long, env = "RVVSIM_WARN_UNSUPPORTED")]
+    pub warn_unsupported: bool,
+
     /// Print system calls to standard error.
     #[arg(long, env = "RVVSIM_STRACE")]
     pub strace: bool,
@@ -217,6 +252,15 @@ pub struct LookOptions {
     #[arg(long, env = "RVVSIM_PROFILE", value_name = "FILE", num_args = 0..=1, require_equals = true,
           default_missing_value = "/dev/null")]
     pub profile: Option<PathBuf>,
+
+    /// Wait for gdb and let it drive the program: on a TCP port of this host (0 takes one that is free), or on
+    /// a socket, a path with a slash in it.
+    ///
+    /// gdb sees x, f, v and control registers ($v8.w, $vl, $vtype), breaks, steps, and watches memory, vector
+    /// accesses element by element. Bare-metal programs also run backwards. `monitor help` lists more.
+    #[arg(long, env = "RVVSIM_GDB", value_name = "PORT|PATH", value_parser = parse_place,
+          conflicts_with_all = ["trace", "timeout"])]
+    pub gdb: Option<Place>,
 
     /// Bare metal: at the end, write the memory from begin_signature to end_signature, as lines of
     /// hexadecimal digits.
@@ -249,7 +293,7 @@ pub struct SweepOptions {
     #[arg(long, env = "RVVSIM_SWEEP", value_name = "VLEN,...", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_parser = parse_vlens,
           conflicts_with_all = ["vlen", "tail", "mask", "vl", "trace", "stats", "profile", "strace",
-                                "signature"])]
+                                "signature", "gdb"])]
     pub sweep: Option<Vlens>,
 
     /// Text that --sweep ignores: matches of this regular expression in a line, and lines of which nothing is
@@ -343,6 +387,48 @@ impl Mode {
                 Some("it was taken for a Linux program; if it is a bare-metal one, use --mode bare")
             }
             _ => None,
+        }
+    }
+}
+
+/// See [`Net`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum NetOption {
+    /// No network.
+    None,
+    /// 127.0.0.0/8 and ::1.
+    Loopback,
+    /// All networks.
+    All,
+}
+
+impl From<NetOption> for Net {
+    fn from(option: NetOption) -> Net {
+        match option {
+            NetOption::None => Net::None,
+            NetOption::Loopback => Net::Loopback,
+            NetOption::All => Net::All,
+        }
+    }
+}
+
+/// See [`VectorCalls`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum VectorCallsOption {
+    /// What was there.
+    Keep,
+    /// Zeroes.
+    Zero,
+    /// Ones.
+    Ones,
+}
+
+impl From<VectorCallsOption> for VectorCalls {
+    fn from(option: VectorCallsOption) -> VectorCalls {
+        match option {
+            VectorCallsOption::Keep => VectorCalls::Keep,
+            VectorCallsOption::Zero => VectorCalls::Zero,
+            VectorCallsOption::Ones => VectorCalls::Ones,
         }
     }
 }
@@ -500,6 +586,18 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 
 fn parse_seed(text: &str) -> Option<u64> {
     text.strip_prefix("random:")?.parse().ok()
+}
+
+fn parse_schedule(text: &str) -> Result<Schedule, String> {
+    let number = |prefix: &str| text.strip_prefix(prefix).and_then(|n| parse_suffixed(n, 1000));
+    match text {
+        "round-robin" => Ok(Schedule::default()),
+        _ => number("round-robin:")
+            .filter(|n| *n > 0)
+            .map(Schedule::RoundRobin)
+            .or_else(|| parse_seed(text).map(Schedule::Random))
+            .ok_or_else(|| "one of round-robin, round-robin:N with N instructions, random:SEED".into()),
+    }
 }
 
 fn parse_agnostic(text: &str) -> Result<Agnostic, String> {

@@ -1,6 +1,7 @@
 //! `qemu-riscv64`'s own options, as people use them.
 
-use crate::options::{check_vlen, parse_count};
+use crate::gdb::{Place, parse_place};
+use crate::options::{check_vlen, parse_count, parse_size};
 use rvv_isa::{Ext, Isa};
 use rvvsim::Config;
 use rvvsim::config::{Agnostic, VlChoice, VsetvlX0};
@@ -28,6 +29,10 @@ pub struct QemuOptions {
     pub log: Option<PathBuf>,
     /// `-seed`.
     pub seed: Option<u64>,
+    /// `-g`.
+    pub gdb: Option<Place>,
+    /// `-s`: bytes of stack.
+    pub stack: Option<u64>,
 }
 
 const HELP: &str = "\
@@ -40,11 +45,14 @@ variables, with the rights of whoever runs it. Plain rvvsim shows it stdio only.
                               looked up there first
   -E VAR=VALUE, -U VAR        set or unset a variable of the guest
   -0 ARGV0                    the guest's argv[0]
+  -s SIZE                     bytes of stack
+  -R, -B, -p VALUE            accepted, without effect
   -strace                     log system calls
   -d in_asm                   log the instructions as they are decoded; -D FILE: there
+  -g PORT|PATH                wait for gdb there
   -seed N                     make the guest's random numbers repeatable
   -version, -h
-QEMU_CPU, QEMU_LD_PREFIX, QEMU_SET_ENV, QEMU_UNSET_ENV, QEMU_ARGV0, QEMU_STRACE, QEMU_LOG, QEMU_LOG_FILENAME
+QEMU_CPU, QEMU_LD_PREFIX, QEMU_STACK_SIZE, QEMU_SET_ENV, QEMU_UNSET_ENV, QEMU_ARGV0, QEMU_STRACE, QEMU_LOG, QEMU_LOG_FILENAME
 and QEMU_RAND_SEED are read as the options of the same meaning.";
 
 /// The result of parsing.
@@ -71,7 +79,12 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, String>
         in_asm: false,
         log: std::env::var_os("QEMU_LOG_FILENAME").map(PathBuf::from),
         seed: None,
+        gdb: None,
+        stack: None,
     };
+    if let Ok(size) = std::env::var("QEMU_STACK_SIZE") {
+        o.stack = Some(parse_size(&size)?);
+    }
     for setting in std::env::var("QEMU_SET_ENV").iter().flat_map(|s| s.split(',')) {
         o.env.push(assignment(setting)?);
     }
@@ -103,9 +116,18 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, String>
             "strace" => o.strace = true,
             "d" => o.log_items(&text(value()?)?)?,
             "D" => o.log = Some(value()?.into()),
+            "g" => o.gdb = Some(parse_place(&text(value()?)?).map_err(|e| format!("-g: {e}"))?),
             "seed" => o.seed = Some(parse_count(&text(value()?)?)?),
-            // No effect here: the stack and the address space are as large as the guest makes them.
-            "s" | "R" | "B" | "p" => drop(value()?),
+            "s" => o.stack = Some(parse_size(&text(value()?)?).map_err(|e| format!("-s: {e}"))?),
+            // No effect here: the address space is that of Linux on riscv64, wherever the host has it.
+            "R" | "B" | "p" => drop(value()?),
+            "plugin" => {
+                return Err(
+                    "-plugin is not supported: rvvsim has no TCG plugins; --trace and --profile of rvvsim \
+                            show what a program does"
+                        .into(),
+                );
+            }
             "one-insn-per-tb" | "singlestep" => {}
             "version" => {
                 return Ok(Parsed::Print(format!("rvvsim {} (as qemu-riscv64)", env!("CARGO_PKG_VERSION"))));

@@ -3,6 +3,7 @@
 use crate::names::readable;
 use rvv_isa::{DisasmOptions, XReg};
 use rvvsim::elf::Image;
+use rvvsim::linux::ThreadInfo;
 use rvvsim::vector::VillOrigin;
 use rvvsim::{Cause, Hart, LoadError, Machine, Trap};
 use std::fmt::Write;
@@ -60,6 +61,18 @@ fn hint(hart: &Hart, image: &Image, trap: &Trap) -> Option<(&'static str, String
         None if trap.is_out_of_memory() => Some(("hint", "give the guest more with --mem".to_owned())),
         None => None,
     }
+}
+
+/// Where each thread of a deadlock waits.
+pub fn waiting_threads(threads: &[ThreadInfo], image: &Image) -> String {
+    let mut text = String::new();
+    for thread in threads {
+        let Some(why) = &thread.waits_for else { continue };
+        let ThreadInfo { tid, name, pc, ra, .. } = thread;
+        let _ = writeln!(text, "rvvsim: thread {tid} ({name}) {why}");
+        let _ = writeln!(text, "  pc     {}\n  from   {}", address(image, *pc), address(image, *ra));
+    }
+    text
 }
 
 /// What to do about a program that cannot be loaded.

@@ -128,7 +128,8 @@ impl VectorState {
         while start < end {
             let register = (at + start) >> self.vlenb.trailing_zeros();
             let from = register * self.vlenb;
-            let until = self.known_ones.from[register] as usize;
+            // What is known begins at a byte; coins are for whole elements.
+            let until = (self.known_ones.from[register] as usize).next_multiple_of(size);
             let stop = (from + until).min(at + end);
             if at + start < stop {
                 let piece = &mut self.regs[at + start..stop];
@@ -271,11 +272,14 @@ impl KnownOnes {
     }
 
     /// The first `bytes` of a register were written, or may be.
+    #[inline(always)]
     pub fn forget(&mut self, register: usize, bytes: usize) {
         let from = &mut self.from[register];
-        *from = (*from).max(bytes as u32);
-        if *from == self.vlenb {
-            self.any &= !(1 << register);
+        if *from < bytes as u32 {
+            *from = bytes as u32;
+            if *from == self.vlenb {
+                self.any &= !(1 << register);
+            }
         }
     }
 
@@ -329,7 +333,6 @@ impl VInst {
         }
     }
 
-    #[cold]
     #[inline(never)]
     fn forget_known_ones(&self, v: &mut VectorState) {
         let group = self.groups.vd_bytes as usize;
@@ -346,7 +349,9 @@ impl VInst {
             let register = left.trailing_zeros() as usize;
             // Where the register begins in the group, or in its field's. Groups are powers of two, too.
             let at = (register * v.vlenb - self.groups.vd as usize) & (group - 1);
-            v.known_ones.forget(register, body.saturating_sub(at).min(v.vlenb));
+            if body > at {
+                v.known_ones.forget(register, (body - at).min(v.vlenb));
+            }
             left &= left - 1;
         }
     }
@@ -438,6 +443,33 @@ mod tests {
             let elements = h.v.regs[8 * vlenb + 12..16 * vlenb].chunks_exact(4);
             let (all, ones) = (elements.len(), elements.filter(|e| **e == [0xff; 4]).count());
             assert!((all * 9 / 20..all * 11 / 20).contains(&ones), "case {i}: {ones} of {all}");
+        }
+    }
+
+    /// A mask's tail is known to be ones from any byte on, also from the middle of a wider element, which
+    /// then is kept or becomes ones as a whole.
+    #[test]
+    fn what_is_known_may_begin_inside_an_element() {
+        let tail = Agnostic::Random(3);
+        let config = crate::Config { vlen: 128, tail, ..crate::Config::default() };
+        for (size, known) in [2, 4, 8].into_iter().flat_map(|size| (0..16).map(move |known| (size, known))) {
+            let (mut kept, mut ones) = (0, 0);
+            for _ in 0..16 {
+                let mut v = VectorState::new(&config);
+                v.tail_coins = Coins::new(Agnostic::Random(kept + 100 * ones));
+                v.regs[128 + known..144].fill(0xff);
+                v.known_ones.learn(8, known);
+                v.treat_tail(Policy::Random, 128, size, 16, 0);
+                for (i, element) in v.regs[128..144].chunks_exact(size).enumerate() {
+                    let old = |byte: usize| if i * size + byte < known { 0 } else { 0xff };
+                    let is_kept = (0..size).all(|byte| element[byte] == old(byte));
+                    let is_ones = element.iter().all(|&byte| byte == 0xff);
+                    assert!(is_kept || is_ones, "element {i} of {size} bytes, ones from byte {known}: {element:x?}");
+                    kept += u64::from(!is_ones);
+                    ones += u64::from(!is_kept);
+                }
+            }
+            assert!(known == 0 || kept > 0 && ones > 0, "{size} bytes, ones from byte {known}");
         }
     }
 

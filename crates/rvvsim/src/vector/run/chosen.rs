@@ -40,21 +40,32 @@ pub fn copy_chosen_any<T: Element>(to: &mut [u8], from: &[u8], bits: u64) {
         let merged = select(bits, &read_elements::<T, N>(from), &read_elements::<T, N>(to));
         write_elements(to, &merged);
     }
-    let blocks = to.chunks_mut(32).zip(from.chunks(32)).enumerate();
-    for (i, (to, from)) in blocks {
-        let bits = bits >> (i * 32 / T::SIZE);
-        match (to.len(), T::SIZE) {
-            (32, 1) => blend::<T, 32>(to, from, bits),
-            (32, 2) => blend::<T, 16>(to, from, bits),
-            (32, 4) => blend::<T, 8>(to, from, bits),
-            (32, _) => blend::<T, 4>(to, from, bits),
-            _ => {
-                for (i, (to, from)) in to.chunks_mut(T::SIZE).zip(from.chunks(T::SIZE)).enumerate() {
-                    if bits >> i & 1 != 0 {
-                        T::read(from).write(to);
-                    }
-                }
-            }
+    let mut at = 0;
+    while to.len() - at >= 32 {
+        let (to, from, bits) = (&mut to[at..at + 32], &from[at..at + 32], bits >> (at / T::SIZE));
+        match T::SIZE {
+            1 => blend::<T, 32>(to, from, bits),
+            2 => blend::<T, 16>(to, from, bits),
+            4 => blend::<T, 8>(to, from, bits),
+            _ => blend::<T, 4>(to, from, bits),
         }
+        at += 32;
+    }
+    if to.len() - at >= 16 {
+        let (to, from, bits) = (&mut to[at..at + 16], &from[at..at + 16], bits >> (at / T::SIZE));
+        match T::SIZE {
+            1 => blend::<T, 16>(to, from, bits),
+            2 => blend::<T, 8>(to, from, bits),
+            4 => blend::<T, 4>(to, from, bits),
+            _ => blend::<T, 2>(to, from, bits),
+        }
+        at += 16;
+    }
+    while at < to.len() {
+        let chosen = bits >> (at / T::SIZE) & 1 != 0;
+        // Read and written whatever the bit is: branches on random masks are mispredicted.
+        let (old, new) = (T::read(&to[at..]), T::read(&from[at..]));
+        (if chosen { new } else { old }).write(&mut to[at..]);
+        at += T::SIZE;
     }
 }

@@ -194,11 +194,6 @@ impl VInst {
         memory::one_piece(hart, self, access)
     }
 
-    /// The bytes of an element of a copy.
-    pub(crate) fn element_bytes(&self) -> usize {
-        1 << (self.fast.shift & 3)
-    }
-
     /// Its size if `vl` is VLMAX.
     pub(crate) fn whole_bytes(&self) -> usize {
         (self.vlmax as usize) << (self.fast.shift & 3)
@@ -233,6 +228,27 @@ impl VInst {
         copy: impl Fn(&mut [u8], &[u8]),
     ) {
         memory::store_piece(hart, self, offset, bytes, copy);
+    }
+
+    /// Whether it is a `vsetvli` whose `vl` is the lesser of AVL and VLMAX.
+    pub(crate) fn sets_least(&self) -> bool {
+        self.fast.path == FastPath::SetVl
+    }
+
+    /// Whether what it writes has to be noted: [`VInst::note_writes`].
+    pub(crate) fn is_noted(&self) -> bool {
+        self.written.registers != 0
+    }
+
+    /// Whether the elements of its tail keep their values.
+    pub(crate) fn keeps_tail(&self) -> bool {
+        self.policy.tail == Policy::Undisturbed
+    }
+
+    /// Whether all elements keep their values that are not active, if the body has so many bytes.
+    pub(crate) fn keeps_others(&self, bytes: usize) -> bool {
+        (self.keeps_tail() || bytes == self.groups.vd_bytes as usize)
+            && (!self.policy.masked || self.policy.inactive == Policy::Undisturbed)
     }
 
     #[inline(always)]

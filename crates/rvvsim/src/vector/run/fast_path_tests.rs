@@ -174,3 +174,43 @@ fn copies_do_what_loads_and_stores_do() {
     }
     assert!(pieces > 200, "{pieces}");
 }
+
+/// A load that finds its page remembered and one that has to translate, under every policy.
+#[test]
+fn loads_from_a_remembered_page_do_what_others_do() {
+    let mut random = Random(7);
+    let mut loads = 0;
+    let policies = [Agnostic::Undisturbed, Agnostic::Ones, Agnostic::OnesToRegister, Agnostic::Random(3)];
+    for (vlen, policy) in [128, 1024].into_iter().flat_map(|vlen| policies.map(|policy| (vlen, policy))) {
+        let (mut remembered, mut other) = (hart(vlen, policy), hart(vlen, policy));
+        for byte in &mut remembered.ram.bytes_mut()[0x1_0000..0x1_2000] {
+            *byte = random.next() as u8;
+        }
+        other.ram.bytes_mut().copy_from_slice(remembered.ram.bytes());
+        for op in [Op::Vle8V, Op::Vle16V, Op::Vle32V, Op::Vle64V] {
+            for (sew, lmul) in SEWS.into_iter().flat_map(|sew| LMULS.map(|lmul| (sew, lmul))) {
+                let inst = Inst { rd: 8, rs1: 24, vm: random.below(2) != 0, ..Inst::new(op) };
+                let Ok(vi) = translate(&remembered.config, &inst, Vtype::new(sew, lmul, true, true)) else {
+                    continue;
+                };
+                for vl in [0, 1, 3, u64::from(vi.vlmax / 2), u64::from(vi.vlmax)] {
+                    scramble(&mut remembered, &mut random, sew);
+                    remembered.x[24] = RAM_BASE + 0x1_0000 + 8 * random.below(64);
+                    (remembered.v.vtype, remembered.v.vl) = (vi.vtype, vl);
+                    copy_state(&mut other, &remembered);
+                    other.flush_tlb();
+                    remembered.load::<u8>(remembered.x[24]).unwrap();
+                    assert!(vi.one_piece(&other, Access::Load).is_none());
+                    loads += usize::from(vi.one_piece(&remembered, Access::Load).is_some());
+                    for hart in [&mut remembered, &mut other] {
+                        vi.note_writes(&mut hart.v);
+                        (vi.run)(hart, &vi).expect("a legal instruction");
+                    }
+                    let what = format!("{} {:?} {vl} {policy:?} {}", op.name(), vi.vtype, inst.vm);
+                    assert!(remembered.v.regs == other.v.regs, "{what}");
+                }
+            }
+        }
+    }
+    assert!(loads > 1000, "{loads}");
+}

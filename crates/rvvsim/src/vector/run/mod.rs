@@ -18,6 +18,8 @@ mod fast_path_tests;
 pub(in crate::vector) mod float_elements;
 pub(in crate::vector) mod float_kernels;
 pub(in crate::vector) mod host;
+#[cfg(test)]
+mod host_code_tests;
 pub(in crate::vector) mod host_float;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::vector) mod host_float_avx;

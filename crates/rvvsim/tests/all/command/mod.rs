@@ -1,6 +1,7 @@
 //! The `rvvsim` command, as its users call it.
 
 mod arguments;
+mod gdb;
 mod guest;
 mod output;
 mod profile;

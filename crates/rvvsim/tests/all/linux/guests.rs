@@ -12,7 +12,7 @@ use rvvsim::{Config, Machine, Outcome};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const GUESTS: [(&str, &[&str]); 8] = [
+const GUESTS: [(&str, &[&str]); 9] = [
     ("stdio.c", &["first", "second word"]),
     ("files.c", &["work"]),
     ("signals.c", &[]),
@@ -21,18 +21,24 @@ const GUESTS: [(&str, &[&str]); 8] = [
     ("vectors.c", &[]),
     ("crash.c", &[]),
     ("libraries.c", &[]),
+    ("threads.c", &[]),
 ];
 const STDIN: &str = "one\ntwo\nthree";
 const VARIABLE: &str = "GUEST_VARIABLE=value";
 
 /// A folder of this test alone; gone when dropped.
-struct Scratch(PathBuf);
+pub struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("rvvsim-guests-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Scratch(path)
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 
     /// The folder the guest may write, made anew.
@@ -69,7 +75,7 @@ fn compiler(source: &str) -> Option<String> {
 }
 
 /// Compiles a guest; `None` if there is no compiler.
-fn compile(source: &str, scratch: &Scratch, flags: &[&str]) -> Option<PathBuf> {
+pub fn compile(source: &str, scratch: &Scratch, flags: &[&str]) -> Option<PathBuf> {
     let compiler = compiler(source)?;
     let program = scratch.0.join(source.split('.').next().unwrap());
     let mut command = Command::new(compiler);
@@ -110,7 +116,7 @@ fn run(program: &Path, args: &[&str], work: &Path, sysroot: Option<PathBuf>) -> 
     format!("{}exit code {code}\n", String::from_utf8_lossy(process.stdout()))
 }
 
-fn expected(source: &str) -> String {
+pub fn expected(source: &str) -> String {
     let path = guests().join(source).with_extension("expected");
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"))
 }

@@ -4,4 +4,6 @@ mod calls;
 
 mod blocked;
 mod guests;
+mod processes;
 mod streams;
+mod threads;

@@ -22,12 +22,12 @@ use crate::vector::run::elements::{begin, end, vl};
 use crate::vector::{Row, VInst, rows};
 use access::{load, load_elements, store, store_elements, trap_at, treat_loaded_tail};
 use addresses::{indexed, strided, unit};
-use piece::{load_chosen, store_chosen};
+use piece::{load_one_page, store_chosen};
 use rvv_isa::chapter::{VectorLoad, VectorStore};
 use rvv_isa::{Inst, Sew};
 
 fn vle<T: Element>(hart: &mut Hart, vi: &VInst) -> Exec {
-    if load_chosen::<T>(hart, vi) {
+    if load_one_page::<T>(hart, vi) {
         return Ok(());
     }
     load::<T, _>(hart, vi, unit::<T>(hart, vi), false)

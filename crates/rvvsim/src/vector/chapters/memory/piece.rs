@@ -4,10 +4,9 @@
 use crate::Hart;
 use crate::mem::{Access, PAGE};
 use crate::vector::VInst;
-use crate::vector::rules::policy::Policy;
 use crate::vector::run::chosen::copy_chosen;
 use crate::vector::run::element::Element;
-use crate::vector::run::elements::vl;
+use crate::vector::run::elements::{treat_rest, vl};
 use rvv_isa::{Addressing, Memory, Shape};
 
 /// Where in memory the elements of a unit-stride access are that is no more than a copy, all on one page that
@@ -69,29 +68,31 @@ pub(in crate::vector) fn copies(shape: &Shape) -> Option<(Access, u8)> {
     Some((if store { Access::Store } else { Access::Load }, eew.encoding() as u8))
 }
 
-/// A masked load whose elements are all on one page that is remembered, and that leaves the others alone;
-/// false if it is not.
+/// A load whose elements are all on one page that is remembered; false if they are not.
 #[inline(always)]
-pub(super) fn load_chosen<T: Element>(hart: &mut Hart, vi: &VInst) -> bool {
-    let leaves = vi.policy.inactive == Policy::Undisturbed && vi.policy.tail == Policy::Undisturbed;
-    if !vi.policy.masked || !leaves || vi.inst.nf != 0 {
+pub(super) fn load_one_page<T: Element>(hart: &mut Hart, vi: &VInst) -> bool {
+    if vi.inst.nf != 0 {
         return false;
     }
     let Some((offset, bytes)) = one_piece(hart, vi, Access::Load) else { return false };
+    let vd = vi.groups.vd as usize;
     let from = &hart.ram.bytes()[offset..offset + bytes];
-    for (word, from) in from.chunks(64 * T::SIZE).enumerate() {
-        let bits = u64::read(&hart.v.regs[8 * word..]);
-        copy_chosen::<T>(
-            &mut hart.v.regs[vi.groups.vd as usize + 64 * T::SIZE * word..][..from.len()],
-            from,
-            bits,
-        );
+    if vi.policy.masked {
+        for (word, from) in from.chunks(64 * T::SIZE).enumerate() {
+            let bits = u64::read(&hart.v.regs[8 * word..]);
+            copy_chosen::<T>(&mut hart.v.regs[vd + 64 * T::SIZE * word..][..from.len()], from, bits);
+        }
+    } else {
+        hart.v.regs[vd..][..bytes].copy_from_slice(from);
+    }
+    if bytes != 0 {
+        treat_rest(&mut hart.v, vi, T::SIZE, 0, bytes / T::SIZE);
     }
     hart.vs_dirty = true;
     true
 }
 
-/// The same for stores.
+/// A masked store, the same.
 #[inline(always)]
 pub(super) fn store_chosen<T: Element>(hart: &mut Hart, vi: &VInst) -> bool {
     if !vi.policy.masked || vi.inst.nf != 0 {

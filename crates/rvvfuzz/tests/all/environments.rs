@@ -1,4 +1,4 @@
-//! The same stream is the same in process, in blocks, and as an ELF in either dress.
+//! The same stream is the same in process, in blocks, and as an ELF in either environment.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -9,7 +9,7 @@ use rvvfuzz::streams::generate::{Chooser, Options, stream};
 use rvvfuzz::streams::inprocess::{Lab, Ran};
 use rvvfuzz::streams::mutate::mutate;
 use rvvfuzz::streams::peers::{ask_engine, ask_here};
-use rvvfuzz::streams::runtime::Dress;
+use rvvfuzz::streams::runtime::Environment;
 use rvvfuzz::streams::stream::Stream;
 use rvvsim::config::{Agnostic, EngineChoice};
 
@@ -41,16 +41,16 @@ fn in_process_in_blocks_and_as_elfs() {
         }
         let packed: Vec<&Stream> = all.iter().map(|(s, _)| s).collect();
         let places = Places::new(vlen);
-        let bare = ask_here(&packed, Dress::Bare, Agnostic::Undisturbed).expect("it ends");
+        let bare = ask_here(&packed, Environment::Bare, Agnostic::Undisturbed).expect("it ends");
         for (n, (stream, _)) in all.iter().enumerate() {
             // At the place it has in the pack: some instructions see their own address.
             let ran = lab.run(stream, n, &mut Watch::default()).expect("it ran before");
             let wrong = (0..places.words()).find(|&i| ran.kept[i] != bare[n][i]);
             assert_eq!(wrong.map(|i| places.name(i)), None, "VLEN {vlen}, stream {n}");
         }
-        let linux = ask_here(&packed, Dress::Linux, Agnostic::Undisturbed).expect("it ends");
+        let linux = ask_here(&packed, Environment::Linux, Agnostic::Undisturbed).expect("it ends");
         for (n, (stream, _)) in all.iter().enumerate() {
-            let Ok(ran) = lab.run_as(Dress::Linux, stream, n, &mut Watch::default()) else { continue };
+            let Ok(ran) = lab.run_as(Environment::Linux, stream, n, &mut Watch::default()) else { continue };
             let wrong = (0..places.words()).find(|&i| ran.kept[i] != linux[n][i]);
             assert_eq!(wrong.map(|i| places.name(i)), None, "VLEN {vlen}, stream {n} on Linux");
         }
@@ -67,9 +67,10 @@ fn host_code_does_what_the_interpreter_does() {
         let mut lab = Lab::new(vlen);
         let all = streams(&mut lab, 96, 1000 + u64::from(vlen));
         let packed: Vec<&Stream> = all.iter().map(|(s, _)| s).collect();
-        for dress in [Dress::Bare, Dress::Linux] {
-            let ask =
-                |engine| ask_engine(&packed, dress, engine).unwrap_or_else(|e| panic!("{engine:?}: {e}"));
+        for environment in [Environment::Bare, Environment::Linux] {
+            let ask = |engine| {
+                ask_engine(&packed, environment, engine).unwrap_or_else(|e| panic!("{engine:?}: {e}"))
+            };
             let interpreted = ask(EngineChoice::Interpreter);
             ask(EngineChoice::Check);
             let compiled = ask(EngineChoice::Jit);
@@ -84,15 +85,18 @@ fn host_code_does_what_the_interpreter_does() {
 
 #[test]
 fn agnostic_choices_are_within_what_is_allowed_and_stay_in_vector_registers() {
-    for vlen in [128, 512] {
+    for (vlen, seed) in [(128, 77), (128, 78), (512, 77), (512, 78)] {
         let mut lab = Lab::new(vlen);
-        // Open question: with seed 77 + 512, stream 26 leaves ones where the tracker sees nothing open.
-        let all = streams(&mut lab, 96, 78 + u64::from(vlen));
+        let mut all = streams(&mut lab, 96, seed + u64::from(vlen));
+        // At the place it has in the pack: some instructions see their own address.
+        for (n, (stream, ran)) in all.iter_mut().enumerate() {
+            *ran = lab.run(stream, n, &mut Watch::default()).expect("it ran before");
+        }
         let packed: Vec<&Stream> = all.iter().map(|(s, _)| s).collect();
-        let kept = ask_here(&packed, Dress::Bare, Agnostic::Undisturbed).expect("it ends");
+        let kept = ask_here(&packed, Environment::Bare, Agnostic::Undisturbed).expect("it ends");
         let mut different = 0;
         for seed in 0..3 {
-            let coins = ask_here(&packed, Dress::Bare, Agnostic::Random(seed)).expect("it ends");
+            let coins = ask_here(&packed, Environment::Bare, Agnostic::Random(seed)).expect("it ends");
             for (n, (_, ran)) in all.iter().enumerate() {
                 let wrong = compare(vlen, &kept[n], &coins[n], ran, Choice::Any);
                 assert_eq!(wrong, vec![], "VLEN {vlen}, stream {n}, seed {seed}");

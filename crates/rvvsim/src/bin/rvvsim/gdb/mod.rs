@@ -1,0 +1,134 @@
+//! `--gdb`: the program under a debugger, by gdb's remote protocol.
+//!
+//! Breakpoints and watchpoints are lists that are looked at after each instruction, so that neither the program's
+//! code nor its caches differ from a run without gdb. Going backwards is returning to a snapshot and running
+//! forward again ([`history`]).
+
+mod arch;
+mod history;
+mod monitor;
+mod target;
+
+use gdbstub::common::Signal;
+use gdbstub::conn::ConnectionExt;
+use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonError};
+use gdbstub::stub::{DisconnectReason, GdbStubBuilder};
+use rvvsim::{Machine, Outcome};
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use target::{Debuggee, Reason};
+
+/// Where gdb is waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A TCP port of this host, which other hosts cannot reach; 0 is any that is free.
+    Port(u16),
+    /// A socket in the file system.
+    Socket(PathBuf),
+}
+
+/// A port, or a path: one that has a slash in it.
+pub fn parse_place(text: &str) -> Result<Place, String> {
+    if text.contains('/') {
+        return Ok(Place::Socket(text.into()));
+    }
+    text.parse().map(Place::Port).map_err(|_| {
+        "a TCP port (1234; 0 for any that is free), or the path of a socket with a slash in it (./gdb)"
+            .to_owned()
+    })
+}
+
+/// Waits for gdb and lets it drive the program; how that ended. When gdb goes without an end, the program goes
+/// on alone.
+///
+/// # Errors
+/// In words, when nobody can connect.
+pub fn run(
+    machine: &mut Machine,
+    place: &Place,
+    console: &dyn Fn() -> Box<dyn Write + Send>,
+) -> Result<Outcome, String> {
+    let client = wait_for_client(place)?;
+    // A vector register in hexadecimal has to fit a packet.
+    let packet = (4 * machine.hart().vector().vlenb).max(1 << 15);
+    let mut debuggee = Debuggee::new(machine, console);
+    let stub = GdbStubBuilder::new(client).packet_buffer_size(packet).build();
+    let stub = stub.map_err(|e| format!("gdb: {e}"))?;
+    let end = stub.run_blocking::<Loop<'_>>(&mut debuggee);
+    debuggee.let_go();
+    let ended = debuggee.ended.take();
+    drop(debuggee);
+    match end {
+        Ok(DisconnectReason::Kill) => Ok(Outcome::Signaled { signal: SIGKILL, trap: None }),
+        Ok(DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_)) => {
+            Ok(ended.unwrap_or(Outcome::Signaled { signal: SIGKILL, trap: None }))
+        }
+        // Detached, or the connection was lost or made no sense: the program is not to blame.
+        Ok(DisconnectReason::Disconnect) => Ok(ended.unwrap_or_else(|| machine.run(None))),
+        Err(e) => {
+            super::say::note(&format!("rvvsim: gdb: {e}; the program goes on without it\n"));
+            Ok(ended.unwrap_or_else(|| machine.run(None)))
+        }
+    }
+}
+
+const SIGKILL: i32 = 9;
+
+fn wait_for_client(place: &Place) -> Result<Client, String> {
+    match place {
+        Place::Port(port) => {
+            let cannot = |e: io::Error| format!("--gdb {port}: {e}; 0 takes a port that is free");
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).map_err(cannot)?;
+            let port = listener.local_addr().map_err(cannot)?.port();
+            super::say::note(&format!("rvvsim: waiting for gdb: target remote :{port}\n"));
+            let (stream, _) = listener.accept().map_err(cannot)?;
+            Ok(Box::new(stream))
+        }
+        Place::Socket(path) => {
+            let cannot = |e: io::Error| format!("--gdb {}: {e}; the path must be a new one", path.display());
+            let listener = UnixListener::bind(path).map_err(cannot)?;
+            super::say::note(&format!("rvvsim: waiting for gdb: target remote {}\n", path.display()));
+            let accepted = listener.accept();
+            remove(path);
+            Ok(Box::new(accepted.map_err(cannot)?.0))
+        }
+    }
+}
+
+/// Nobody else is to connect; if the name cannot be removed, somebody finds nobody behind it.
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+}
+
+/// gdb's end of the line.
+type Client = Box<dyn ConnectionExt<Error = io::Error>>;
+
+struct Loop<'m>(std::marker::PhantomData<&'m ()>);
+
+impl<'m> BlockingEventLoop for Loop<'m> {
+    type Target = Debuggee<'m>;
+    type Connection = Client;
+    type StopReason = Reason;
+
+    fn wait_for_stop_reason(
+        target: &mut Debuggee<'m>,
+        conn: &mut Client,
+    ) -> Result<Event<Reason>, WaitForStopReasonError<Infallible, io::Error>> {
+        loop {
+            if conn.peek().map_err(WaitForStopReasonError::Connection)?.is_some() {
+                let byte = conn.read().map_err(WaitForStopReasonError::Connection)?;
+                return Ok(Event::IncomingData(byte));
+            }
+            if let Some(reason) = target.run_for_a_moment() {
+                return Ok(Event::TargetStopped(reason));
+            }
+        }
+    }
+
+    fn on_interrupt(_: &mut Debuggee<'m>) -> Result<Option<Reason>, Infallible> {
+        Ok(Some(Reason::Signal(Signal::SIGINT)))
+    }
+}

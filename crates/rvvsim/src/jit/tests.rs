@@ -1,0 +1,138 @@
+//! Host code of each scalar instruction against the interpreter, one at a time. (Of vector instructions, see
+//! `vector/run/host_code_tests.rs`; of all of them in any order, `rvvfuzz isa --host-code`.)
+
+use crate::Hart;
+use crate::config::{Config, EngineChoice};
+use crate::engine::Engine;
+use crate::fp::Flags;
+use crate::hart::Environment;
+use crate::mem::Ram;
+use crate::privileged::{Platform, RAM_BASE};
+use rvv_isa::{Class, Inst, Isa, Op, csr, encode};
+
+const CODE: usize = 0x1000;
+const DATA: u64 = 0x20_0000;
+const CLASSES: [Class; 8] = [
+    Class::Integer,
+    Class::Multiply,
+    Class::Load,
+    Class::Store,
+    Class::Branch,
+    Class::Jump,
+    Class::Float,
+    Class::Atomic,
+];
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// A number of few or many bits, of either sign; its lower half alone is one, too.
+    fn integer(&mut self) -> u64 {
+        match self.below(8) {
+            0 => [0, 1, !0, 1 << 63, (1 << 63) - 1, 1 << 31, 0x7fff_ffff, 0xffff_ffff_8000_0000]
+                [self.below(8) as usize],
+            1 => self.next() as i32 as u64,
+            _ => ((self.next() as i64) >> self.below(64)) as u64,
+        }
+    }
+
+    fn float(&mut self) -> u64 {
+        let tame = self.below(1 << 40) as f64 / 1_048_576.0 - 1000.0;
+        match self.below(8) {
+            0 => self.next(),
+            1 => [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, f64::MAX]
+                [self.below(7) as usize]
+                .to_bits(),
+            2..4 => tame.to_bits(),
+            4 => {
+                u64::from(
+                    [0.0_f32, -0.0, f32::INFINITY, f32::NAN, f32::MAX][self.below(5) as usize].to_bits(),
+                ) | !0 << 32
+            }
+            5 => self.next() | !0 << 32,
+            _ => u64::from((tame as f32).to_bits()) | !0 << 32,
+        }
+    }
+}
+
+fn hart() -> Hart {
+    let config = Config {
+        mem: 4 << 20,
+        isa: Isa::everything(),
+        engine: EngineChoice::Check,
+        jit_threshold: 0,
+        ..Config::default()
+    };
+    let ram = Ram::new(config.mem).unwrap();
+    let platform = Platform::with_entry(&config, RAM_BASE);
+    let mut hart = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
+    // FS is on.
+    hart.write_csr(csr::MSTATUS, 3 << 13);
+    hart
+}
+
+#[test]
+fn host_code_of_scalar_instructions_does_what_the_interpreter_does() {
+    if !super::is_available() {
+        return;
+    }
+    let (mut h, mut engine) = (hart(), Engine::default());
+    let mut random = Random(3);
+    let mut at = CODE;
+    for op in Op::all().filter(|op| CLASSES.contains(&op.class())) {
+        for _ in 0..60 {
+            let mut register = || if random.below(8) == 0 { 0 } else { 5 + random.below(12) as u8 };
+            let (rd, rs1, rs2, rs3) = (register(), register(), register(), register());
+            let imm = match op.class() {
+                Class::Load | Class::Store => random.below(16) as i32 * 8,
+                Class::Branch | Class::Jump => random.below(16) as i32 * 4,
+                _ => random.next() as i32 >> 20,
+            };
+            // Shifts by fewer bits; upper immediates.
+            let imms = [imm, imm & 63, imm & 31, imm << 12, 0];
+            let rm = [7, 7, 7, 1, 0][random.below(5) as usize];
+            let words = imms.map(|imm| encode(&Inst { rd, rs1, rs2, rs3, imm, rm, ..Inst::new(op) }));
+            let Some(word) = words.into_iter().find_map(Result::ok) else { continue };
+            if h.decode(word).is_none_or(|inst| inst.op != op) {
+                continue;
+            }
+            for r in 1..32 {
+                h.x[r] = random.integer();
+                h.f[r] = random.float();
+            }
+            h.frm = random.below(4) as u8;
+            h.fflags = Flags::NONE;
+            if matches!(op.class(), Class::Load | Class::Store | Class::Atomic) && rs1 != 0 {
+                let offset = [0, 0x40, 0xff8][random.below(3) as usize] + random.below(8) / 7;
+                h.x[rs1] = RAM_BASE + DATA + offset;
+                h.store::<u64>(RAM_BASE + DATA, random.next()).unwrap();
+                h.store::<u64>(RAM_BASE + DATA + 0x1000, random.next()).unwrap();
+                h.load::<u64>(RAM_BASE + DATA).unwrap();
+            }
+            // jal x0, 0
+            h.ram.write(at, word).unwrap();
+            h.ram.write(at + 4, 0x6f_u32).unwrap();
+            h.pc = RAM_BASE + at as u64;
+            h.retired_in_block = 0;
+            engine.run(&mut h, 2);
+            if let Some(difference) = engine.difference() {
+                panic!("{}: {difference}", op.name());
+            }
+            at += 16;
+            assert!(at < DATA as usize);
+        }
+    }
+    assert!(engine.compiled().blocks > 5000, "{:?}", engine.compiled());
+}

@@ -1,0 +1,285 @@
+//! Integer instructions that compute each element from those of the same number.
+
+use super::super::constants::{self, constant};
+use super::super::registers::{RAX, RBX};
+use super::super::simd::{self, BySew, Operand, Simd, Width};
+use super::{
+    CHOSEN, Emitter, FIRST, Piece, RDX, RESULT, SCALAR, SECOND, SPARE, bytes_of, has_scalar, sew_index,
+    vector_field,
+};
+use crate::engine::Uop;
+use crate::vector::VInst;
+use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
+use rvv_isa::{Op, Sew};
+
+/// What an instruction computes of `vs2` and `vs1`, or the scalar in the place of that.
+#[derive(Clone, Copy)]
+enum Lane {
+    /// `vs2 op vs1`.
+    Plain(Simd),
+    /// `vs1 op vs2`.
+    Reversed(Simd),
+    /// `vs2 op vs1`, where of `vs1` only as many bits count as number an element's.
+    Shift(Simd),
+    /// The same with the same amount for all elements.
+    ShiftAll(Simd),
+    /// `vs1`.
+    Move,
+    /// `vs1` where the mask has a one, else `vs2`.
+    Merge,
+    /// `vd ± vs1 × vs2`: multiplication, addition or subtraction.
+    Accumulate(Simd, Simd),
+    /// `vs2 ± vs1 × vd`.
+    Multiply(Simd, Simd),
+    /// An extension from elements a fraction of the width.
+    Extend(Simd, u8),
+    /// A sum or difference that saturates, and the one that does not.
+    Saturate(Simd, Simd),
+    /// A signed sum or difference of 32 or 64 bits that saturates.
+    SaturateWide { op: Simd, subtract: bool, greater: Simd, largest: usize },
+    /// The numbers of the elements, and how to add.
+    Numbers(Simd),
+}
+
+/// The host's instruction for one of the guest's.
+fn lane(op: Op, sew: Sew, scalar: bool) -> Option<Lane> {
+    let n = sew_index(sew);
+    let of = |table: BySew| table[n];
+    let shift =
+        |each: BySew, all: BySew| Some(if scalar { Lane::ShiftAll(all[n]?) } else { Lane::Shift(each[n]?) });
+    let saturate = |signed: BySew, plain: BySew, subtract: bool| match sew {
+        Sew::E8 | Sew::E16 => Some(Lane::Saturate(signed[n]?, plain[n]?)),
+        Sew::E32 | Sew::E64 => Some(Lane::SaturateWide {
+            op: plain[n]?,
+            subtract,
+            greater: simd::GREATER[n]?,
+            largest: if n == 2 { constants::LARGEST_32 } else { constants::LARGEST_64 },
+        }),
+    };
+    // The opcodes of extensions by two, four, eight; those of zeroes are 16 more.
+    let extend = |by: usize, zero: u8| {
+        let op = match (n, by) {
+            (1, 2) => 0x20,
+            (2, 2) => 0x23,
+            (3, 2) => 0x25,
+            (2, 4) => 0x21,
+            (3, 4) => 0x24,
+            (3, 8) => 0x22,
+            _ => return None,
+        };
+        Some(Lane::Extend(Simd::new(1, 2, 0, op + zero), by as u8))
+    };
+    Some(match op {
+        Op::VaddVv | Op::VaddVx | Op::VaddVi => Lane::Plain(of(simd::ADD)?),
+        Op::VsubVv | Op::VsubVx => Lane::Plain(of(simd::SUB)?),
+        Op::VrsubVx | Op::VrsubVi => Lane::Reversed(of(simd::SUB)?),
+        Op::VandVv | Op::VandVx | Op::VandVi => Lane::Plain(simd::AND),
+        // vs2 & !vs1: the host inverts its first operand.
+        Op::VandnVv | Op::VandnVx => Lane::Reversed(simd::ANDN),
+        Op::VorVv | Op::VorVx | Op::VorVi => Lane::Plain(simd::OR),
+        Op::VxorVv | Op::VxorVx | Op::VxorVi => Lane::Plain(simd::XOR),
+        Op::VmulVv | Op::VmulVx => Lane::Plain(of(simd::MUL)?),
+        Op::VminVv | Op::VminVx => Lane::Plain(of(simd::MIN)?),
+        Op::VmaxVv | Op::VmaxVx => Lane::Plain(of(simd::MAX)?),
+        Op::VminuVv | Op::VminuVx => Lane::Plain(of(simd::MINU)?),
+        Op::VmaxuVv | Op::VmaxuVx => Lane::Plain(of(simd::MAXU)?),
+        Op::VsllVv | Op::VsllVx | Op::VsllVi => shift(simd::SLLV, simd::SLL)?,
+        Op::VsrlVv | Op::VsrlVx | Op::VsrlVi => shift(simd::SRLV, simd::SRL)?,
+        Op::VsraVv | Op::VsraVx | Op::VsraVi => shift(simd::SRAV, simd::SRA)?,
+        Op::VmvVV | Op::VmvVX | Op::VmvVI => Lane::Move,
+        Op::VmergeVvm | Op::VmergeVxm | Op::VmergeVim => Lane::Merge,
+        Op::VmaccVv | Op::VmaccVx => Lane::Accumulate(of(simd::MUL)?, of(simd::ADD)?),
+        Op::VnmsacVv | Op::VnmsacVx => Lane::Accumulate(of(simd::MUL)?, of(simd::SUB)?),
+        Op::VmaddVv | Op::VmaddVx => Lane::Multiply(of(simd::MUL)?, of(simd::ADD)?),
+        Op::VnmsubVv | Op::VnmsubVx => Lane::Multiply(of(simd::MUL)?, of(simd::SUB)?),
+        Op::VsextVf2 => extend(2, 0)?,
+        Op::VsextVf4 => extend(4, 0)?,
+        Op::VsextVf8 => extend(8, 0)?,
+        Op::VzextVf2 => extend(2, 16)?,
+        Op::VzextVf4 => extend(4, 16)?,
+        Op::VzextVf8 => extend(8, 16)?,
+        Op::VsaddVv | Op::VsaddVx | Op::VsaddVi => saturate(simd::ADDS, simd::ADD, false)?,
+        Op::VssubVv | Op::VssubVx => saturate(simd::SUBS, simd::SUB, true)?,
+        Op::VsadduVv | Op::VsadduVx | Op::VsadduVi => Lane::Saturate(of(simd::ADDUS)?, of(simd::ADD)?),
+        Op::VssubuVv | Op::VssubuVx => Lane::Saturate(of(simd::SUBUS)?, of(simd::SUB)?),
+        Op::VidV => Lane::Numbers(of(simd::ADD)?),
+        _ => return None,
+    })
+}
+
+impl Lane {
+    fn saturates(self) -> bool {
+        matches!(self, Lane::Saturate(..) | Lane::SaturateWide { .. })
+    }
+}
+
+impl Emitter<'_> {
+    /// An instruction of this kind; false if it is none.
+    pub(super) fn integer_lanes(&mut self, u: &Uop, vinst: &VInst) -> bool {
+        let sew = vinst.vtype.sew;
+        let scalar = has_scalar(vinst);
+        let Some(lane) = lane(vinst.inst.op, sew, scalar) else { return false };
+        let size = bytes_of(sew);
+        let Some(pieces) = self.pieces_of(vinst, size) else { return false };
+        // Whether the elements of a small piece saturate is seen in a whole register, and of inactive ones, too.
+        if lane.saturates() && (vinst.policy.masked || pieces.iter().any(|(_, w)| w.bytes() < 16)) {
+            return false;
+        }
+        self.whole(u, vinst);
+        match lane {
+            Lane::ShiftAll(_) => self.shift_amount(vinst, sew),
+            _ if scalar => self.splat_scalar(vinst, sew),
+            Lane::Shift(_) => {
+                self.constant(RAX, i64::from(sew.bits() - 1));
+                self.splat(SPARE, RAX, sew);
+            }
+            Lane::Numbers(_) => {
+                self.load_constant(RESULT, constant(constants::NUMBERS[sew_index(sew)]));
+                // As many are in a piece of 32 bytes.
+                self.constant(RAX, (32 / size) as i64);
+                self.splat(SPARE, RAX, sew);
+                self.simd(simd::LOAD, Width::B32, SECOND, 0, Operand::Vector(RESULT));
+            }
+            _ => {}
+        }
+        self.registers();
+        for (n, &piece) in pieces.iter().enumerate() {
+            self.lane_piece(vinst, lane, scalar, piece, n == 0);
+            self.finish_piece(vinst, size, piece);
+        }
+        if lane.saturates() {
+            self.note_saturated();
+        }
+        true
+    }
+
+    /// The amount of a shift in the low half of [`SCALAR`].
+    fn shift_amount(&mut self, vinst: &VInst, sew: Sew) {
+        let mask = sew.bits() as i32 - 1;
+        if vinst.scalar.immediate {
+            self.constant(RAX, i64::from(vinst.inst.imm & mask));
+        } else {
+            self.get(RAX, vinst.inst.rs1);
+            x64!(&mut self.asm; and eax, mask);
+        }
+        self.simd(simd::MOVE[1], Width::B16, SCALAR, 0, Operand::General(RAX));
+    }
+
+    /// The results of a piece in [`RESULT`].
+    fn lane_piece(&mut self, vinst: &VInst, lane: Lane, scalar: bool, (o, width): Piece, first: bool) {
+        let groups = &vinst.groups;
+        let (vd, vs1, vs2) = (groups.vd as i32 + o, groups.vs1 as i32 + o, groups.vs2 as i32 + o);
+        let second =
+            |e: &mut Self| if scalar { Operand::Vector(SCALAR) } else { e.piece(width, SECOND, vs1) };
+        let vector = Operand::Vector;
+        match lane {
+            Lane::Plain(i) => {
+                self.load_piece(width, RESULT, RDX, vs2);
+                let b = second(self);
+                self.simd(i, width, RESULT, RESULT, b);
+            }
+            Lane::Reversed(i) => {
+                let b = if scalar {
+                    SCALAR
+                } else {
+                    self.load_piece(width, SECOND, RDX, vs1);
+                    SECOND
+                };
+                let a = self.piece(width, FIRST, vs2);
+                self.simd(i, width, RESULT, b, a);
+            }
+            Lane::Shift(i) => {
+                self.load_piece(width, RESULT, RDX, vs2);
+                let b = second(self);
+                self.simd(simd::AND, width, SECOND, SPARE, b);
+                self.simd(i, width, RESULT, RESULT, vector(SECOND));
+            }
+            Lane::ShiftAll(i) => {
+                self.load_piece(width, FIRST, RDX, vs2);
+                self.simd(i, width, RESULT, FIRST, vector(SCALAR));
+            }
+            Lane::Move if scalar => self.simd(simd::LOAD, width, RESULT, 0, vector(SCALAR)),
+            Lane::Move => self.load_piece(width, RESULT, RDX, vs1),
+            Lane::Merge => {
+                let size = bytes_of(vinst.vtype.sew);
+                self.choose(width, size, o as usize / size);
+                self.load_piece(width, RESULT, RDX, vs2);
+                let b = second(self);
+                self.blend(width, RESULT, RESULT, b);
+            }
+            Lane::Accumulate(multiply, add) => {
+                self.load_piece(width, FIRST, RDX, vs2);
+                let b = second(self);
+                self.simd(multiply, width, FIRST, FIRST, b);
+                self.load_piece(width, RESULT, RDX, vd);
+                self.simd(add, width, RESULT, RESULT, vector(FIRST));
+            }
+            Lane::Multiply(multiply, add) => {
+                self.load_piece(width, FIRST, RDX, vd);
+                let b = second(self);
+                self.simd(multiply, width, FIRST, FIRST, b);
+                self.load_piece(width, RESULT, RDX, vs2);
+                self.simd(add, width, RESULT, RESULT, vector(FIRST));
+            }
+            Lane::Extend(i, by) => {
+                let from = groups.vs2 as i32 + o / i32::from(by);
+                self.simd(i, width, RESULT, 0, Operand::Memory(RDX, from));
+            }
+            Lane::Saturate(saturating, plain) => {
+                self.load_piece(width, FIRST, RDX, vs2);
+                let b = second(self);
+                self.simd(saturating, width, RESULT, FIRST, b);
+                self.simd(plain, width, FIRST, FIRST, b);
+                self.simd(simd::XOR, width, FIRST, FIRST, vector(RESULT));
+                self.gather_saturated(FIRST, first);
+            }
+            Lane::SaturateWide { op, subtract, greater, largest } => {
+                // What overflows has the sign of neither, or not that of the minuend.
+                const SUM: u8 = 4;
+                const OVERFLOW: u8 = 5;
+                const ZERO: u8 = 6;
+                self.load_piece(width, FIRST, RDX, vs2);
+                let b = second(self);
+                self.simd(op, width, SUM, FIRST, b);
+                self.simd(simd::XOR, width, OVERFLOW, FIRST, b);
+                self.simd(simd::XOR, width, SECOND, FIRST, vector(SUM));
+                let combine = if subtract { simd::AND } else { simd::ANDN };
+                self.simd(combine, width, OVERFLOW, OVERFLOW, vector(SECOND));
+                self.simd(simd::XOR, width, ZERO, ZERO, vector(ZERO));
+                self.simd(greater, width, CHOSEN, ZERO, vector(OVERFLOW));
+                self.simd(greater, width, FIRST, ZERO, vector(FIRST));
+                self.simd(simd::XOR, width, FIRST, FIRST, Operand::Memory(RBX, constant(largest)));
+                self.blend(width, RESULT, SUM, vector(FIRST));
+                self.gather_saturated(CHOSEN, first);
+            }
+            Lane::Numbers(add) => {
+                let sew = vinst.vtype.sew;
+                if o % 32 != 0 {
+                    // After a narrower one.
+                    let numbers = Operand::Memory(RBX, constant(constants::NUMBERS[sew_index(sew)]));
+                    self.constant(RAX, i64::from(o) / bytes_of(sew) as i64);
+                    self.splat(SECOND, RAX, sew);
+                    self.simd(add, Width::B32, SECOND, SECOND, numbers);
+                } else if !first {
+                    self.simd(add, Width::B32, SECOND, SECOND, vector(SPARE));
+                }
+                self.simd(simd::LOAD, Width::B32, RESULT, 0, vector(SECOND));
+            }
+        }
+    }
+
+    /// Collects what is not zero where an element was saturated. A narrow piece has zeroes above it.
+    fn gather_saturated(&mut self, from: u8, first: bool) {
+        if first {
+            self.simd(simd::LOAD, Width::B32, SPARE, 0, Operand::Vector(from));
+        } else {
+            self.simd(simd::OR, Width::B32, SPARE, SPARE, Operand::Vector(from));
+        }
+    }
+
+    /// `vxsat`, if any element was saturated.
+    fn note_saturated(&mut self) {
+        self.simd(simd::TEST, Width::B32, SPARE, 0, Operand::Vector(SPARE));
+        x64!(&mut self.asm; je >none; mov BYTE [rbx + vector_field().vxsat], 1; none:);
+    }
+}

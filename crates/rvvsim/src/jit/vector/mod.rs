@@ -1,0 +1,295 @@
+//! Vector instructions in host code, for `vstart` = 0 and a `vl` that is known: from `vsetivli`, or VLMAX.
+//!
+//! `vtype` is known in a block, so VLMAX is. Before the first vector instruction of a block, and after each that may change
+//! `vl`, host code compares: if `vl` is not VLMAX, or `vstart` is not 0, the interpreter runs the rest of the block. What
+//! comes after the comparison has no tail, or one that keeps its values. Instructions without a template call their
+//! kernels, as the interpreter does.
+//!
+//! * [`lanes`]: integer instructions, element by element; [`compare`]: those whose result is a mask;
+//! * [`float`]: floating point; [`memory`]: loads and stores; [`fold`]: reductions, and moves from and to element 0;
+//! * [`gather`]: `vrgather`; [`crypto`]: AES and SHA-256.
+//!
+//! A group is computed in *pieces* of a host register. General registers: `rdx` points at the vector registers; `rax` and
+//! `rcx` are free.
+
+mod compare;
+mod crypto;
+mod float;
+mod fold;
+mod gather;
+mod lanes;
+mod memory;
+
+use super::constants::{self, constant};
+use super::emit::{Cold, Emitter, RAX, vector_field};
+use super::registers::{RBX, RCX, RDX};
+use super::simd::{self, Operand, Simd, Width};
+use crate::engine::Uop;
+use crate::vector::VInst;
+use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
+use rvv_isa::{Class, Op, Scalar, Sew, Vtype};
+
+/// The most pieces of a group: eight registers of 1024 bits.
+const MOST_PIECES: usize = 32;
+
+/// Host registers: the result of a piece, what it is computed from, the lanes of a mask, the scalar operand, and one that
+/// stays as it is for all pieces of an instruction.
+const RESULT: u8 = 0;
+const FIRST: u8 = 1;
+const SECOND: u8 = 2;
+const CHOSEN: u8 = 3;
+const SCALAR: u8 = 14;
+const SPARE: u8 = 15;
+
+/// A part of a group: where it begins, in bytes, and how wide it is.
+type Piece = (i32, Width);
+
+/// The pieces of so many bytes. `None` if there are none, too many, or a last one that is no multiple of four bytes.
+fn pieces(bytes: usize) -> Option<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    while at < bytes {
+        let fits = |w: &Width| w.bytes() <= bytes - at;
+        let width = [Width::B32, Width::B16, Width::B8, Width::B4].into_iter().find(fits)?;
+        pieces.push((at as i32, width));
+        at += width.bytes();
+    }
+    (!pieces.is_empty() && pieces.len() <= MOST_PIECES).then_some(pieces)
+}
+
+/// The index of an element width in tables by SEW.
+fn sew_index(sew: Sew) -> usize {
+    sew.bits().trailing_zeros() as usize - 3
+}
+
+/// The bytes of an element.
+fn bytes_of(sew: Sew) -> usize {
+    sew.bits() as usize / 8
+}
+
+/// Whether a vector instruction has a scalar operand.
+fn has_scalar(vinst: &VInst) -> bool {
+    vinst.inst.op.shape().scalar != Scalar::Absent
+}
+
+impl Emitter<'_> {
+    /// Emits a vector instruction that has a template; false, and nothing emitted, if it has none.
+    pub(super) fn vector_template(&mut self, u: &Uop) -> bool {
+        let vinst = self.block.uops.vector(u);
+        if vinst.is_noted() {
+            return false;
+        }
+        match vinst.inst.op.class() {
+            Class::VectorConfig => self.set_vl(vinst),
+            Class::VectorLoad | Class::VectorStore => self.memory(u, vinst),
+            _ => {
+                self.integer_lanes(u, vinst)
+                    || self.compare(u, vinst)
+                    || self.float_lanes(u, vinst)
+                    || self.fold(u, vinst)
+                    || self.gather(u, vinst)
+                    || self.crypto(u, vinst)
+            }
+        }
+    }
+
+    /// `vsetvli` and `vsetivli`, where the rule for `vl` leaves no choice.
+    fn set_vl(&mut self, vinst: &VInst) -> bool {
+        let inst = &vinst.inst;
+        let vlmax = vinst.vlmax;
+        let fields = vector_field();
+        let ratio = |t: Vtype| t.vlmax(1 << 16);
+        let before = self.vtype;
+        enum New {
+            Same,
+            Known(u32),
+            Lesser,
+        }
+        let new = match inst.op {
+            Op::Vsetivli if u32::from(inst.rs1) <= vlmax => New::Known(inst.rs1.into()),
+            Op::Vsetivli if u32::from(inst.rs1) >= 2 * vlmax => New::Known(vlmax),
+            Op::Vsetvli if inst.rs1 != 0 && vinst.sets_least() => New::Lesser,
+            Op::Vsetvli if inst.rs1 == 0 && inst.rd != 0 => New::Known(vlmax),
+            // It keeps `vl`, which is no more than VLMAX, if that stays the same.
+            Op::Vsetvli if inst.rs1 == 0 && before.is_some_and(|t| ratio(t) == ratio(vinst.vtype)) => {
+                New::Same
+            }
+            _ => return false,
+        };
+        self.known_vl = match new {
+            New::Same => {
+                x64!(&mut self.asm; mov QWORD [rbx + fields.vstart], 0);
+                self.known_vl
+            }
+            New::Known(vl) => {
+                x64!(&mut self.asm; mov QWORD [rbx + fields.vl], vl as i32; mov QWORD [rbx + fields.vstart], 0);
+                if inst.rd != 0 {
+                    self.constant(RAX, i64::from(vl));
+                    self.put(inst.rd, RAX);
+                }
+                Some(vl)
+            }
+            New::Lesser => {
+                let a = self.source(inst.rs1, RAX);
+                x64!(&mut self.asm; mov ecx, vlmax as i32; cmp Rq(a), rcx; cmovb rcx, Rq(a));
+                x64!(&mut self.asm; mov [rbx + fields.vl], rcx; mov QWORD [rbx + fields.vstart], 0);
+                if inst.rd != 0 {
+                    self.put(inst.rd, RCX);
+                }
+                None
+            }
+        };
+        if before != Some(vinst.vtype) {
+            self.write_vtype(&vinst.vtype);
+        }
+        self.vtype = Some(vinst.vtype);
+        self.dirty_vector();
+        true
+    }
+
+    /// Copies `vtype` from the instruction, where it stays as long as the code does.
+    fn write_vtype(&mut self, vtype: &Vtype) {
+        const { assert!(size_of::<Vtype>() == 5) };
+        let (from, to) = ((&raw const *vtype).expose_provenance() as i64, vector_field().vtype);
+        x64!(&mut self.asm; mov rax, QWORD from; mov ecx, [rax]; movzx eax, BYTE [rax + 4]);
+        x64!(&mut self.asm; mov [rbx + to], ecx; mov [rbx + to + 4], al);
+    }
+
+    /// The `vl` that host code for an instruction is made for.
+    fn vl(&self, vinst: &VInst) -> u32 {
+        self.known_vl.unwrap_or(vinst.vlmax)
+    }
+
+    /// The pieces of `vd` of an instruction with elements of so many bytes, if host code can leave all others alone.
+    fn pieces_of(&self, vinst: &VInst, size: usize) -> Option<Vec<Piece>> {
+        let vl = self.vl(vinst);
+        let bytes = vl as usize * size;
+        (vl <= vinst.vlmax && vinst.keeps_others(bytes)).then(|| pieces(bytes))?
+    }
+
+    /// From here on, `vl` is what [`Emitter::vl`] says and `vstart` 0, or the interpreter has taken over.
+    fn whole(&mut self, u: &Uop, vinst: &VInst) {
+        if self.known_vl.is_some() {
+            return;
+        }
+        let at = self.asm.new_dynamic_label();
+        let fields = vector_field();
+        x64!(&mut self.asm; cmp QWORD [rbx + fields.vl], vinst.vlmax as i32; jne =>at);
+        x64!(&mut self.asm; cmp QWORD [rbx + fields.vstart], 0; jne =>at);
+        self.cold.push(Cold::Interpret { at, insn: u.insn });
+        self.known_vl = Some(vinst.vlmax);
+        self.dirty_vector();
+    }
+
+    fn simd(&mut self, i: Simd, width: Width, reg: u8, second: u8, last: Operand) {
+        let mut out = std::mem::take(&mut self.bytes);
+        out.clear();
+        simd::encode(&mut out, i, width, [reg, second], last);
+        self.asm.extend(out.iter());
+        self.bytes = out;
+    }
+
+    /// The same of an instruction with an immediate.
+    fn simd_with(&mut self, i: Simd, width: Width, reg: u8, second: u8, last: Operand, imm: u8) {
+        self.simd(i, width, reg, second, last);
+        self.asm.push(imm);
+    }
+
+    /// `rdx` points at the vector registers.
+    fn registers(&mut self) {
+        x64!(&mut self.asm; mov rdx, [rbx + vector_field().registers]);
+    }
+
+    /// Loads a piece from memory; above it are zeroes.
+    fn load_piece(&mut self, width: Width, reg: u8, base: u8, at: i32) {
+        let i = match width {
+            Width::B32 | Width::B16 => simd::LOAD,
+            Width::B8 => simd::LOAD_8,
+            Width::B4 => simd::LOAD_4,
+        };
+        self.simd(i, width, reg, 0, Operand::Memory(base, at));
+    }
+
+    fn store_piece(&mut self, width: Width, reg: u8, base: u8, at: i32) {
+        let i = match width {
+            Width::B32 | Width::B16 => simd::STORE,
+            Width::B8 => simd::STORE_8,
+            Width::B4 => simd::STORE_4,
+        };
+        self.simd(i, width, reg, 0, Operand::Memory(base, at));
+    }
+
+    /// A piece of the vector registers as an operand: in memory, or loaded if it is a small one.
+    fn piece(&mut self, width: Width, temp: u8, at: i32) -> Operand {
+        if width.bytes() >= 16 {
+            return Operand::Memory(RDX, at);
+        }
+        self.load_piece(width, temp, RDX, at);
+        Operand::Vector(temp)
+    }
+
+    /// Copies the element in a general register to all of a vector register.
+    fn splat(&mut self, to: u8, from: u8, sew: Sew) {
+        let n = sew_index(sew);
+        self.simd(simd::MOVE[usize::from(n == 3)], Width::B16, to, 0, Operand::General(from));
+        let Some(i) = simd::BROADCAST[n] else { unreachable!("there is one for each") };
+        self.simd(i, Width::B32, to, 0, Operand::Vector(to));
+    }
+
+    /// Loads a constant.
+    fn load_constant(&mut self, to: u8, at: i32) {
+        self.simd(simd::LOAD, Width::B32, to, 0, Operand::Memory(RBX, at));
+    }
+
+    /// The integer scalar operand in all of [`SCALAR`].
+    fn splat_scalar(&mut self, vinst: &VInst, sew: Sew) {
+        if vinst.scalar.immediate {
+            self.constant(RAX, i64::from(vinst.inst.imm));
+            self.splat(SCALAR, RAX, sew);
+        } else {
+            let a = self.source(vinst.inst.rs1, RAX);
+            self.splat(SCALAR, a, sew);
+        }
+    }
+
+    /// All ones in [`CHOSEN`] where the mask has a one, for the elements from `first` on.
+    fn choose(&mut self, width: Width, size: usize, first: usize) {
+        let (broadcast, from, bits, equal) = match size {
+            1 => (2, first / 32 * 4, constants::BITS_8, 0),
+            2 => (1, first / 16 * 2, constants::BITS_16, 1),
+            4 => (0, first / 8, constants::BITS_32, 2),
+            _ => (0, first / 8, constants::BITS_64, 3),
+        };
+        let Some(i) = simd::BROADCAST[broadcast] else { unreachable!("there is one for each") };
+        self.simd(i, width, CHOSEN, 0, Operand::Memory(RDX, from as i32));
+        let at = match size {
+            1 => {
+                let order = constant(constants::BYTES_OF_BITS) + (first % 32) as i32;
+                self.simd(simd::SHUFFLE, width, CHOSEN, CHOSEN, Operand::Memory(RBX, order));
+                constant(bits) + (first % 8) as i32
+            }
+            2 => constant(bits) + (first % 16 * 2) as i32,
+            _ => constant(bits) + (first % 8 * size) as i32,
+        };
+        let bits = Operand::Memory(RBX, at);
+        self.simd(simd::AND, width, CHOSEN, CHOSEN, bits);
+        let Some(i) = simd::EQUAL[equal] else { unreachable!("there is one for each") };
+        self.simd(i, width, CHOSEN, CHOSEN, bits);
+    }
+
+    /// `to = chosen ? yes : no`.
+    fn blend(&mut self, width: Width, to: u8, no: u8, yes: Operand) {
+        self.simd_with(simd::BLEND, width, to, no, yes, CHOSEN << 4);
+    }
+
+    /// Stores a piece of results, those of active elements if the instruction is masked.
+    fn finish_piece(&mut self, vinst: &VInst, size: usize, (o, width): Piece) {
+        let at = vinst.groups.vd as i32 + o;
+        if vinst.policy.masked {
+            self.choose(width, size, o as usize / size);
+            self.load_piece(width, FIRST, RDX, at);
+            self.blend(width, RESULT, FIRST, Operand::Vector(RESULT));
+        }
+        self.store_piece(width, RESULT, RDX, at);
+    }
+}

@@ -1,0 +1,509 @@
+//! Calls of the host that have no safe wrapper elsewhere: starting a process, receiving signals, sockets by the
+//! bytes of their addresses and options.
+//!
+//! This is a room for `unsafe`: each function takes and gives plain values and slices, checks nothing about the
+//! guest, and is sound for every argument.
+
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use rustix::io::Errno;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+/// The result of a call that says -1 and sets `errno` when it fails.
+fn check(result: libc::c_long) -> Result<u64, Errno> {
+    if result >= 0 {
+        return Ok(result as u64);
+    }
+    let number = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL);
+    Err(Errno::from_raw_os_error(number))
+}
+
+/// Which of two processes this is, after [`fork`].
+pub enum Forked {
+    /// The new one.
+    Child,
+    /// The old one, and the id of the new.
+    Parent(i32),
+}
+
+/// Makes a copy of this process.
+///
+/// # Errors
+/// `EAGAIN` if this process has other threads: what they were about to do would stay half done in the copy.
+pub fn fork() -> Result<Forked, Errno> {
+    let threads = std::fs::read_dir("/proc/self/task").map_or(2, Iterator::count);
+    if threads != 1 {
+        return Err(Errno::AGAIN);
+    }
+    // SAFETY: with one thread no lock is held by another, and the copy is as consistent as the original.
+    match check(libc::c_long::from(unsafe { libc::fork() }))? {
+        0 => Ok(Forked::Child),
+        pid => Ok(Forked::Parent(pid as i32)),
+    }
+}
+
+/// Ends the process at once.
+pub fn exit(status: i32) -> ! {
+    // SAFETY: it does not return, and runs nothing of ours.
+    unsafe { libc::_exit(status) }
+}
+
+/// Ends the process by a signal; by a status, if the signal does not end it.
+pub fn end_by_signal(signal: i32) -> ! {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the dump of this emulator would tell nobody about the guest; then the signal has its default
+    // effect, whatever was set before.
+    unsafe {
+        libc::setrlimit(libc::RLIMIT_CORE, &none);
+        libc::signal(signal, libc::SIG_DFL);
+        let mut set = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+    exit(128 + signal)
+}
+
+/// Stops the process by a signal that does so; returns when somebody continues it.
+pub fn stop(signal: i32) {
+    dispose(signal, Disposition::Default);
+    // SAFETY: the signal has its default effect.
+    unsafe { libc::raise(signal) };
+}
+
+/// A signal that came from the host.
+#[derive(Clone, Copy, Default)]
+pub struct Received {
+    /// Its number.
+    pub signal: i32,
+    /// `si_code`.
+    pub code: i32,
+    /// The sixteen bytes from `si_pid` on.
+    pub detail: [u64; 2],
+}
+
+const PLACES: usize = 256;
+
+/// The queue of received signals. The handler writes, and only the thread it interrupts reads.
+struct Queue {
+    /// Signals put in so far, and taken out.
+    put: AtomicU64,
+    taken: AtomicU64,
+    /// Number and code, and the two words of detail.
+    places: [[AtomicU64; 3]; PLACES],
+}
+
+static QUEUE: Queue = Queue {
+    put: AtomicU64::new(0),
+    taken: AtomicU64::new(0),
+    places: [const { [const { AtomicU64::new(0) }; 3] }; PLACES],
+};
+/// The descriptor that is made readable when a signal comes; -1 for none.
+static BELL: AtomicI32 = AtomicI32::new(-1);
+
+extern "C" fn on_signal(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes a siginfo of 128 bytes; the words from offset 16 on are those of the union.
+    let (code, detail) = unsafe {
+        let words = info.cast::<u64>();
+        ((*info).si_code, [words.add(2).read_unaligned(), words.add(3).read_unaligned()])
+    };
+    let put = QUEUE.put.load(Ordering::Relaxed);
+    let waiting = put.wrapping_sub(QUEUE.taken.load(Ordering::Relaxed));
+    if waiting >= PLACES as u64 {
+        return;
+    }
+    if waiting > 0 && matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGQUIT) {
+        let same = |k: u64| {
+            QUEUE.places[(put.wrapping_sub(k) % PLACES as u64) as usize][0].load(Ordering::Relaxed) as u32
+                == signal as u32
+        };
+        // Somebody asks twice, and the first was not even heard.
+        if (1..=waiting).filter(|&k| same(k)).count() >= 2 {
+            exit(128 + signal);
+        }
+    }
+    let place = &QUEUE.places[(put % PLACES as u64) as usize];
+    place[0].store(u64::from(signal as u32) | u64::from(code as u32) << 32, Ordering::Relaxed);
+    place[1].store(detail[0], Ordering::Relaxed);
+    place[2].store(detail[1], Ordering::Relaxed);
+    QUEUE.put.store(put.wrapping_add(1), Ordering::Release);
+    let bell = BELL.load(Ordering::Relaxed);
+    if bell >= 0 {
+        let one = 1_u64;
+        // SAFETY: writes eight bytes of this frame; `errno` is as before afterwards.
+        unsafe {
+            let errno = *libc::__errno_location();
+            libc::write(bell, (&raw const one).cast(), 8);
+            *libc::__errno_location() = errno;
+        }
+    }
+}
+
+/// What the host does with a signal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Disposition {
+    /// Whatever is usual.
+    Default,
+    /// Nothing.
+    Ignore,
+    /// It is queued for the guest.
+    Receive,
+    /// Likewise, and children that end leave nothing to wait for.
+    ReceiveWithoutZombies,
+}
+
+/// Sets what the host does with a signal.
+pub fn dispose(signal: i32, how: Disposition) {
+    // SAFETY: an all-zero sigaction is one; the handler does only what is allowed in one, and blocks all others
+    // while it runs.
+    unsafe {
+        let mut action = std::mem::zeroed::<libc::sigaction>();
+        libc::sigfillset(&mut action.sa_mask);
+        match how {
+            Disposition::Default => action.sa_sigaction = libc::SIG_DFL,
+            Disposition::Ignore => action.sa_sigaction = libc::SIG_IGN,
+            Disposition::Receive | Disposition::ReceiveWithoutZombies => {
+                let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = on_signal;
+                action.sa_sigaction = handler as libc::sighandler_t;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+                if how == Disposition::ReceiveWithoutZombies {
+                    action.sa_flags |= libc::SA_NOCLDWAIT;
+                }
+            }
+        }
+        libc::sigaction(signal, &action, std::ptr::null_mut());
+    }
+}
+
+/// Whether a signal is ignored by this process now.
+pub fn is_ignored(signal: i32) -> bool {
+    // SAFETY: asks only.
+    unsafe {
+        let mut action = std::mem::zeroed::<libc::sigaction>();
+        libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
+    }
+}
+
+/// From now on signals of the host that [`dispose`] says so are queued, and make the returned descriptor
+/// readable.
+///
+/// # Errors
+/// When the host has no descriptor left.
+pub fn begin_receiving() -> Result<OwnedFd, Errno> {
+    let flags = rustix::event::EventfdFlags::CLOEXEC | rustix::event::EventfdFlags::NONBLOCK;
+    let bell = rustix::event::eventfd(0, flags)?;
+    BELL.store(bell.as_raw_fd(), Ordering::Relaxed);
+    QUEUE.taken.store(QUEUE.put.load(Ordering::Relaxed), Ordering::Relaxed);
+    Ok(bell)
+}
+
+/// Whether a signal of the host waits to be taken.
+#[inline]
+pub fn has_received() -> bool {
+    QUEUE.put.load(Ordering::Relaxed) != QUEUE.taken.load(Ordering::Relaxed)
+}
+
+/// Takes the next signal of the host.
+pub fn take_received(bell: &OwnedFd) -> Option<Received> {
+    let taken = QUEUE.taken.load(Ordering::Relaxed);
+    if QUEUE.put.load(Ordering::Acquire) == taken {
+        return None;
+    }
+    let _ = rustix::io::read(bell, &mut [0; 8]);
+    let [first, low, high] = &QUEUE.places[(taken % PLACES as u64) as usize];
+    let first = first.load(Ordering::Relaxed);
+    let detail = [low.load(Ordering::Relaxed), high.load(Ordering::Relaxed)];
+    QUEUE.taken.store(taken.wrapping_add(1), Ordering::Release);
+    Some(Received { signal: first as u32 as i32, code: (first >> 32) as u32 as i32, detail })
+}
+
+/// Sends a signal to a process, or to a group if `pid` is not positive.
+pub fn kill(pid: i32, signal: i32) -> Result<(), Errno> {
+    // SAFETY: passes numbers.
+    check(libc::c_long::from(unsafe { libc::kill(pid, signal) })).map(|_| ())
+}
+
+/// Sends a signal with a value.
+pub fn queue_signal(pid: i32, received: &Received) -> Result<(), Errno> {
+    let mut info = [0_u64; 16];
+    info[0] = u64::from(received.signal as u32);
+    info[1] = u64::from(received.code as u32);
+    (info[2], info[3]) = (received.detail[0], received.detail[1]);
+    // SAFETY: a siginfo of 128 bytes, which the kernel reads.
+    check(unsafe { libc::syscall(libc::SYS_rt_sigqueueinfo, pid, received.signal, info.as_ptr()) })
+        .map(|_| ())
+}
+
+/// What became of a child.
+#[derive(Clone, Copy)]
+pub struct Waited {
+    /// Its id.
+    pub pid: i32,
+    /// `CLD_*`.
+    pub code: i32,
+    /// Its status, or the signal.
+    pub status: i32,
+    /// What it used: `struct rusage`.
+    pub usage: [u64; 18],
+}
+
+/// `waitid`, which must be told not to wait; `None` if no child has changed.
+pub fn wait_for_child(kind: u32, id: u32, options: i32) -> Result<Option<Waited>, Errno> {
+    let mut info = [0_u64; 16];
+    let mut usage = [0_u64; 18];
+    // SAFETY: a siginfo of 128 bytes and a rusage of 144, which the kernel writes.
+    let result = unsafe {
+        let options = options | libc::WNOHANG;
+        libc::syscall(libc::SYS_waitid, kind, id, info.as_mut_ptr(), options, usage.as_mut_ptr())
+    };
+    check(result)?;
+    // si_signo, si_errno, si_code; si_pid, si_uid, si_status.
+    let (code, pid, status) = (info[1] as i32, info[2] as i32, info[3] as i32);
+    Ok((pid != 0).then_some(Waited { pid, code, status, usage }))
+}
+
+/// `setpgid`, `getpgid`, `getsid`, `setsid`.
+pub mod group {
+    use super::{Errno, check};
+
+    /// Puts a process into a group.
+    pub fn set(pid: i32, group: i32) -> Result<(), Errno> {
+        // SAFETY: passes numbers, as do the others here.
+        check(libc::c_long::from(unsafe { libc::setpgid(pid, group) })).map(|_| ())
+    }
+
+    /// The group of a process.
+    pub fn get(pid: i32) -> Result<u64, Errno> {
+        // SAFETY: as above.
+        check(libc::c_long::from(unsafe { libc::getpgid(pid) }))
+    }
+
+    /// The session of a process.
+    pub fn session(pid: i32) -> Result<u64, Errno> {
+        // SAFETY: as above.
+        check(libc::c_long::from(unsafe { libc::getsid(pid) }))
+    }
+
+    /// Begins a session.
+    pub fn begin_session() -> Result<u64, Errno> {
+        // SAFETY: as above.
+        check(libc::c_long::from(unsafe { libc::setsid() }))
+    }
+}
+
+/// `fcntl` with a `struct flock`, which is the same on all 64-bit machines.
+pub fn lock(fd: impl AsFd, command: i32, lock: &mut [u8; 32]) -> Result<(), Errno> {
+    // SAFETY: the kernel reads and writes the 32 bytes of the structure.
+    let result = unsafe { libc::fcntl(fd.as_fd().as_raw_fd(), command, lock.as_mut_ptr()) };
+    check(libc::c_long::from(result)).map(|_| ())
+}
+
+/// An `ioctl` whose argument is so many bytes, which the kernel reads, writes or both.
+pub fn ioctl<const N: usize>(fd: impl AsFd, request: u64, argument: &mut [u8; N]) -> Result<u64, Errno> {
+    // SAFETY: callers name requests whose argument has N bytes.
+    let result = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), request, argument.as_mut_ptr()) };
+    check(libc::c_long::from(result))
+}
+
+/// Sockets.
+pub mod socket {
+    use super::{AsFd, AsRawFd, BorrowedFd, Errno, FromRawFd, OwnedFd, check};
+
+    /// The longest address.
+    pub const LONGEST_ADDRESS: usize = 128;
+
+    fn owned(fd: u64) -> OwnedFd {
+        // SAFETY: the kernel has just given this descriptor to us.
+        unsafe { OwnedFd::from_raw_fd(fd as i32) }
+    }
+
+    const FLAGS: i32 = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+
+    /// `socket`.
+    pub fn new(domain: i32, kind: i32, protocol: i32) -> Result<OwnedFd, Errno> {
+        // SAFETY: passes numbers.
+        check(libc::c_long::from(unsafe { libc::socket(domain, kind | FLAGS, protocol) })).map(owned)
+    }
+
+    /// `socketpair`.
+    pub fn pair(domain: i32, kind: i32, protocol: i32) -> Result<[OwnedFd; 2], Errno> {
+        let mut fds = [0; 2];
+        // SAFETY: the kernel writes two descriptors.
+        let result = unsafe { libc::socketpair(domain, kind | FLAGS, protocol, fds.as_mut_ptr()) };
+        check(libc::c_long::from(result))?;
+        Ok(fds.map(|fd| owned(fd as u64)))
+    }
+
+    /// `bind`.
+    pub fn bind(fd: BorrowedFd, address: &[u8]) -> Result<(), Errno> {
+        // SAFETY: the kernel reads as many bytes as there are; so in the others.
+        let result = unsafe { libc::bind(fd.as_raw_fd(), address.as_ptr().cast(), address.len() as u32) };
+        check(libc::c_long::from(result)).map(|_| ())
+    }
+
+    /// `connect`.
+    pub fn connect(fd: BorrowedFd, address: &[u8]) -> Result<(), Errno> {
+        // SAFETY: as above.
+        let result = unsafe { libc::connect(fd.as_raw_fd(), address.as_ptr().cast(), address.len() as u32) };
+        check(libc::c_long::from(result)).map(|_| ())
+    }
+
+    /// `listen`.
+    pub fn listen(fd: BorrowedFd, backlog: i32) -> Result<(), Errno> {
+        // SAFETY: passes numbers.
+        check(libc::c_long::from(unsafe { libc::listen(fd.as_raw_fd(), backlog) })).map(|_| ())
+    }
+
+    /// `shutdown`.
+    pub fn shutdown(fd: BorrowedFd, how: i32) -> Result<(), Errno> {
+        // SAFETY: passes numbers.
+        check(libc::c_long::from(unsafe { libc::shutdown(fd.as_raw_fd(), how) })).map(|_| ())
+    }
+
+    type Asks = unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32;
+
+    fn address(fd: BorrowedFd, ask: Asks) -> Result<Vec<u8>, Errno> {
+        let mut bytes = vec![0; LONGEST_ADDRESS];
+        let mut len = LONGEST_ADDRESS as libc::socklen_t;
+        // SAFETY: the kernel writes no more than the length says.
+        let result = unsafe { ask(fd.as_raw_fd(), bytes.as_mut_ptr().cast(), &mut len) };
+        check(libc::c_long::from(result))?;
+        bytes.truncate(len as usize);
+        Ok(bytes)
+    }
+
+    /// `getsockname`.
+    pub fn name(fd: BorrowedFd) -> Result<Vec<u8>, Errno> {
+        address(fd, libc::getsockname)
+    }
+
+    /// `getpeername`.
+    pub fn peer(fd: BorrowedFd) -> Result<Vec<u8>, Errno> {
+        address(fd, libc::getpeername)
+    }
+
+    /// `accept4`.
+    pub fn accept(fd: BorrowedFd) -> Result<(OwnedFd, Vec<u8>), Errno> {
+        let mut bytes = vec![0; LONGEST_ADDRESS];
+        let mut len = LONGEST_ADDRESS as libc::socklen_t;
+        // SAFETY: the kernel writes no more than the length says.
+        let result = unsafe { libc::accept4(fd.as_raw_fd(), bytes.as_mut_ptr().cast(), &mut len, FLAGS) };
+        let accepted = owned(check(libc::c_long::from(result))?);
+        bytes.truncate(len as usize);
+        Ok((accepted, bytes))
+    }
+
+    /// `setsockopt`.
+    pub fn set_option(fd: BorrowedFd, level: i32, name: i32, value: &[u8]) -> Result<(), Errno> {
+        // SAFETY: the kernel reads as many bytes as there are.
+        let result = unsafe {
+            libc::setsockopt(
+                fd.as_raw_fd(),
+                level,
+                name,
+                value.as_ptr().cast(),
+                value.len() as libc::socklen_t,
+            )
+        };
+        check(libc::c_long::from(result)).map(|_| ())
+    }
+
+    /// `getsockopt`; how many bytes there are.
+    pub fn option(fd: BorrowedFd, level: i32, name: i32, value: &mut [u8]) -> Result<usize, Errno> {
+        let mut len = value.len() as libc::socklen_t;
+        // SAFETY: the kernel writes no more than the length says.
+        let result =
+            unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, value.as_mut_ptr().cast(), &mut len) };
+        check(libc::c_long::from(result))?;
+        Ok(len as usize)
+    }
+
+    /// A message: its bytes, its address and what goes with it.
+    pub struct Message<'a> {
+        /// The bytes.
+        pub data: &'a mut [u8],
+        /// The address.
+        pub address: Vec<u8>,
+        /// Control messages, as the kernel lays them out.
+        pub control: Vec<u8>,
+        /// `MSG_*`, of the answer.
+        pub flags: i32,
+    }
+
+    fn header(message: &mut Message, part: &mut libc::iovec) -> libc::msghdr {
+        *part = libc::iovec { iov_base: message.data.as_mut_ptr().cast(), iov_len: message.data.len() };
+        // SAFETY: an all-zero header is one.
+        let mut header = unsafe { std::mem::zeroed::<libc::msghdr>() };
+        header.msg_iov = part;
+        header.msg_iovlen = 1;
+        if !message.address.is_empty() {
+            header.msg_name = message.address.as_mut_ptr().cast();
+            header.msg_namelen = message.address.len() as libc::socklen_t;
+        }
+        if !message.control.is_empty() {
+            header.msg_control = message.control.as_mut_ptr().cast();
+            header.msg_controllen = message.control.len();
+        }
+        header
+    }
+
+    /// `sendmsg`, never waiting and without `SIGPIPE`.
+    pub fn send(fd: BorrowedFd, mut message: Message, flags: i32) -> Result<usize, Errno> {
+        let mut part = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        let header = header(&mut message, &mut part);
+        // SAFETY: the header names buffers that outlive the call; the kernel reads them.
+        let result = unsafe {
+            libc::sendmsg(fd.as_raw_fd(), &header, flags | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL)
+        };
+        check(result as libc::c_long).map(|n| n as usize)
+    }
+
+    /// `recvmsg`, never waiting; address and control messages are as long as they are afterwards.
+    pub fn receive(fd: BorrowedFd, message: &mut Message, flags: i32) -> Result<usize, Errno> {
+        let mut part = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        let mut header = header(message, &mut part);
+        // SAFETY: the header names buffers that outlive the call; the kernel writes no more than they have.
+        let result = unsafe {
+            let flags = flags | libc::MSG_DONTWAIT | libc::MSG_CMSG_CLOEXEC;
+            libc::recvmsg(fd.as_raw_fd(), &mut header, flags)
+        };
+        let n = check(result as libc::c_long)?;
+        message.address.truncate(header.msg_namelen as usize);
+        message.control.truncate(header.msg_controllen);
+        message.flags = header.msg_flags;
+        Ok(n as usize)
+    }
+
+    /// Descriptors that came with a message are ours now.
+    pub fn adopt(fd: i32) -> Option<OwnedFd> {
+        // SAFETY: the kernel has just made this descriptor, in a control message that is read once.
+        (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
+    }
+
+    /// Whether a descriptor is a socket.
+    pub fn is_one(fd: impl AsFd) -> bool {
+        rustix::fs::fstat(fd)
+            .is_ok_and(|s| rustix::fs::FileType::from_raw_mode(s.st_mode) == rustix::fs::FileType::Socket)
+    }
+}
+
+/// Memory that this process and its children have in common: zeroes at first.
+pub fn shared_memory<T: SharedWords>() -> Result<&'static T, Errno> {
+    let flags = rustix::mm::MapFlags::SHARED;
+    let prot = rustix::mm::ProtFlags::READ | rustix::mm::ProtFlags::WRITE;
+    // SAFETY: a new mapping, never removed, large enough and aligned; zeroes are a value of `T`, which has
+    // atomics only.
+    unsafe {
+        let at = rustix::mm::mmap_anonymous(std::ptr::null_mut(), size_of::<T>(), prot, flags)?;
+        Ok(&*at.cast::<T>())
+    }
+}
+
+/// Structures of atomics only, for which all zeroes are a value.
+///
+/// # Safety
+/// It must be so.
+pub unsafe trait SharedWords: Sync + 'static {}
+
+// SAFETY: atomics only, which may be zero.
+unsafe impl SharedWords for super::family::Shared {}

@@ -1,0 +1,347 @@
+//! Which thread of the process is on the hart, and for how long.
+//!
+//! Threads take turns. A turn ends after so many instructions, when the thread waits for something, yields, or
+//! ends. Which thread is next depends on nothing but the options and the program, so that a run can be
+//! repeated; what comes from outside (files, clocks) is the exception.
+//!
+//! A call that would wait is suspended: it says what it waits for ([`Wait`]), the thread leaves the hart, and
+//! the `ecall` is executed again when that may have happened. Only when no thread can run does the process
+//! wait in the host: in one call, for all that its threads wait for, and never longer than [`super::NAP`].
+
+use super::files::HostFile;
+use super::options::Clock;
+use super::{Process, Verdict, host};
+use crate::Hart;
+use crate::config::EngineChoice;
+use crate::hart::AtomicStops;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How threads take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Schedule {
+    /// One after the other, so many instructions each.
+    RoundRobin(u64),
+    /// Which thread and how long is decided by dice with this seed; turns end at atomic instructions, fences
+    /// and futex calls more often than elsewhere, because that is where races are.
+    Random(u64),
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        // A turn takes many times as long as a switch, by host code, too.
+        Schedule::RoundRobin(200_000)
+    }
+}
+
+/// As `--schedule` takes it.
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Schedule::RoundRobin(n) => write!(f, "round-robin:{n}"),
+            Schedule::Random(seed) => write!(f, "random:{seed}"),
+        }
+    }
+}
+
+/// A thread that holds a reservation keeps its turn for so many instructions more, so that its SC can come.
+/// The manual's constrained loops have 16 instructions at most.
+const LR_SC: u64 = 64;
+
+/// What a call waits for.
+#[derive(Default)]
+pub struct Wait {
+    /// One of these events of these files.
+    pub files: Vec<(Arc<HostFile>, PollFlags)>,
+    /// Or this time, in nanoseconds of the monotonic clock.
+    pub until: Option<u64>,
+    /// Or something that cannot be waited for: it is to be tried again in a moment.
+    pub retry: Option<Instant>,
+    /// Or a change of a child.
+    pub children: bool,
+    /// Only somebody outside the process can end it: another process, or the user.
+    pub outside: bool,
+    /// In words.
+    pub why: String,
+}
+
+impl Wait {
+    /// For an event of a file.
+    pub fn file(file: &Arc<HostFile>, events: PollFlags, why: &str) -> Self {
+        Wait { files: vec![(Arc::clone(file), events)], why: why.to_owned(), ..Wait::default() }
+    }
+
+    /// For a time, or for ever if that is `None`.
+    pub fn until(until: Option<u64>, why: String) -> Self {
+        Wait { until, why, ..Wait::default() }
+    }
+
+    /// For a moment of the host.
+    pub fn moment(moment: Duration, why: &str) -> Self {
+        Wait { retry: Some(Instant::now() + moment), why: why.to_owned(), ..Wait::default() }
+    }
+}
+
+/// The state of a [`Schedule`].
+pub struct Scheduler {
+    policy: Schedule,
+    dice: u64,
+    /// The turn ends when so many instructions have retired.
+    turn_ends: u64,
+    /// The turn was lengthened for the sake of a reservation.
+    lengthened: bool,
+    /// The thread gives up the rest of its turn.
+    pub yields: bool,
+    /// How often all waited for their own pipes in vain.
+    vain: u32,
+}
+
+impl Scheduler {
+    /// By a policy.
+    pub fn new(policy: Schedule) -> Self {
+        let dice = match policy {
+            Schedule::Random(seed) => seed,
+            Schedule::RoundRobin(_) => 0,
+        };
+        Scheduler { policy, dice, turn_ends: 0, lengthened: false, yields: false, vain: 0 }
+    }
+
+    fn roll(&mut self, sides: u64) -> u64 {
+        rvv_isa::random::next(&mut self.dice) % sides
+    }
+
+    fn turn(&mut self) -> u64 {
+        match self.policy {
+            Schedule::RoundRobin(n) => n.max(1),
+            Schedule::Random(_) => {
+                let longest = [20, 500, 500, 20_000][self.roll(4) as usize];
+                1 + self.roll(longest)
+            }
+        }
+    }
+}
+
+impl Process {
+    /// Instructions that the thread on the hart may execute before its turn ends.
+    pub(crate) fn instructions_in_turn(&self, hart: &Hart) -> u64 {
+        match self.threads.all.len() {
+            1 => u64::MAX,
+            _ => self.scheduler.turn_ends.saturating_sub(hart.instret).max(1),
+        }
+    }
+
+    /// There is more than one thread now.
+    pub(super) fn begin_turns(&mut self, hart: &mut Hart) {
+        if self.threads.all.len() == 2 {
+            self.begin_turn(hart);
+        }
+    }
+
+    fn begin_turn(&mut self, hart: &mut Hart) {
+        let scheduler = &mut self.scheduler;
+        scheduler.turn_ends = hart.instret.saturating_add(scheduler.turn());
+        (scheduler.lengthened, scheduler.yields) = (false, false);
+        hart.number = self.threads.all[self.threads.current].number;
+        let left = match scheduler.policy {
+            Schedule::RoundRobin(_) => u32::MAX,
+            Schedule::Random(_) => 1 + scheduler.roll(8) as u32,
+        };
+        // Comparing engines runs an instruction twice, and must not count it twice.
+        let turns = self.threads.all.len() > 1 && hart.config.engine != EngineChoice::Check;
+        hart.atomics = turns.then_some(AtomicStops { left });
+    }
+
+    /// Whether the thread on the hart goes on.
+    fn goes_on(&mut self, hart: &mut Hart) -> bool {
+        if self.threads.vacant || self.me().wait.is_some() {
+            return false;
+        }
+        let stopped = hart.atomics.is_some_and(|stops| stops.left == 0);
+        let over = hart.instret >= self.scheduler.turn_ends || self.scheduler.yields || stopped;
+        if over && hart.reservation.is_some() && !self.scheduler.lengthened {
+            self.scheduler.lengthened = true;
+            self.scheduler.yields = false;
+            self.scheduler.turn_ends = hart.instret + LR_SC;
+            // It ends then, however often it is looked at.
+            hart.atomics = hart.atomics.map(|_| AtomicStops { left: u32::MAX });
+            return true;
+        }
+        !over || self.threads.all.len() == 1
+    }
+
+    /// Puts the thread on the hart whose turn it is. If none can run, waits a moment in the host; then the
+    /// caller looks at its limits, and the thread on the hart makes its call again.
+    pub(super) fn schedule(&mut self, hart: &mut Hart) -> Verdict {
+        if self.goes_on(hart) {
+            return Verdict::Continue;
+        }
+        self.wake_ready(hart);
+        let mut next = self.choose();
+        if next.is_none() {
+            if let Some(verdict) = self.idle(hart) {
+                return verdict;
+            }
+            self.wake_ready(hart);
+            next = self.choose();
+        }
+        let next = next.unwrap_or(self.threads.current);
+        self.put_on_hart(hart, next);
+        if self.me().calling { Verdict::Continue } else { self.deliver(hart) }
+    }
+
+    fn put_on_hart(&mut self, hart: &mut Hart, next: usize) {
+        let threads = &mut self.threads;
+        if threads.vacant || next != threads.current {
+            if !threads.vacant {
+                hart.exchange(&mut threads.all[threads.current].registers);
+            }
+            hart.exchange(&mut threads.all[next].registers);
+            threads.current = next;
+            threads.vacant = false;
+        }
+        threads.all[next].wait = None;
+        let bits = super::process::ignored_bits(threads.all[next].tagged);
+        if super::space_of(hart).0.ignore_bits(bits) {
+            hart.flush_tlb();
+        }
+        self.begin_turn(hart);
+    }
+
+    /// The next thread that can run.
+    fn choose(&mut self) -> Option<usize> {
+        let threads = &self.threads;
+        let count = threads.all.len();
+        // The one after a thread that has ended is where that was.
+        let first = threads.current + usize::from(!threads.vacant);
+        // While a child uses this process's memory, nobody else does.
+        let vfork = threads.all.iter().position(|thread| thread.suspended.vfork.is_some());
+        let able = |i: &usize| threads.all[*i].wait.is_none() && vfork.is_none_or(|only| only == *i);
+        let mut able = (first..first + count).map(|i| i % count).filter(able);
+        match self.scheduler.policy {
+            Schedule::RoundRobin(_) => able.next(),
+            Schedule::Random(_) => {
+                let able: Vec<usize> = able.collect();
+                (!able.is_empty()).then(|| able[self.scheduler.roll(able.len() as u64) as usize])
+            }
+        }
+    }
+
+    /// Threads whose wait is over can run again.
+    fn wake_ready(&mut self, hart: &mut Hart) {
+        self.receive_signals();
+        self.check_timers(hart);
+        let now = self.time.now(hart);
+        let mut instant = None;
+        let shared = self.signals.pending.set();
+        for thread in &mut self.threads.all {
+            let interrupted = thread.signals.is_interrupted(shared, thread.suspended.awaited);
+            let Some(wait) = &thread.wait else { continue };
+            let past = |retry: Instant| *instant.get_or_insert_with(Instant::now) >= retry;
+            if interrupted || wait.until.is_some_and(|until| now >= until) || wait.retry.is_some_and(past) {
+                thread.wait = None;
+            }
+        }
+        self.poll_for_all(Duration::ZERO);
+    }
+
+    /// Asks the host about all files that threads wait for; those whose file is ready can run.
+    fn poll_for_all(&mut self, most: Duration) {
+        let waits = self.threads.all.iter().enumerate();
+        let files = waits.flat_map(|(i, thread)| {
+            thread
+                .wait
+                .iter()
+                .flat_map(move |wait| wait.files.iter().map(move |(file, events)| (i, file, events)))
+        });
+        let asked: Vec<(usize, Arc<HostFile>, PollFlags)> =
+            files.map(|(i, file, events)| (i, Arc::clone(file), *events)).collect();
+        let bell = self.bell.as_ref().filter(|_| !most.is_zero());
+        if asked.is_empty() && bell.is_none() {
+            if !most.is_zero() {
+                std::thread::sleep(most);
+            }
+            return;
+        }
+        let mut polls: Vec<PollFd> =
+            asked.iter().map(|(_, file, events)| PollFd::new(&**file, *events)).collect();
+        polls.extend(bell.map(|bell| PollFd::new(bell, PollFlags::IN)));
+        let most = Timespec { tv_sec: most.as_secs() as i64, tv_nsec: i64::from(most.subsec_nanos()) };
+        let answer = rustix::event::poll(&mut polls, Some(&most));
+        let ready: Vec<bool> = polls.iter().map(|poll| !poll.revents().is_empty()).collect();
+        for ((i, ..), ready) in asked.iter().zip(ready) {
+            // What cannot be polled is tried again, so that whoever reads or writes it learns why.
+            if ready || answer.is_err_and(|e| e != rustix::io::Errno::INTR) {
+                self.threads.all[*i].wait = None;
+            }
+        }
+    }
+
+    /// No thread can run: waits until one may, but not for long. If that can never be, says so.
+    fn idle(&mut self, hart: &mut Hart) -> Option<Verdict> {
+        let waits = || self.threads.all.iter().filter_map(|thread| thread.wait.as_ref());
+        let timer = self.time.next_timer();
+        let until = waits().filter_map(|wait| wait.until).chain(timer).min();
+        let retry = waits().filter_map(|wait| wait.retry).min();
+        let has_files = waits().any(|wait| !wait.files.is_empty());
+        let own_pipes =
+            waits().flat_map(|wait| &wait.files).all(|(file, _)| file.is_pipe && self.family.is_none());
+        let reads = waits().flat_map(|wait| &wait.files).any(|(_, events)| events.contains(PollFlags::IN));
+        if until.is_none() && retry.is_none() && own_pipes && !self.may_be_ended_from_outside() {
+            // Another thread of the host's process may be starting a child, which holds a copy of every
+            // descriptor until it becomes its program: a writing end that the guest closed may take a moment
+            // to be gone.
+            const PATIENCE: u32 = 100;
+            self.scheduler.vain += 1;
+            if !(has_files && reads) || self.scheduler.vain > PATIENCE {
+                return Some(self.deadlock());
+            }
+        } else {
+            self.scheduler.vain = 0;
+        }
+        let mut most = self.nap();
+        if let Some(until) = until {
+            let left = until.saturating_sub(self.time.now(hart));
+            if self.options.clock == Clock::Counted {
+                self.time.pass(left);
+                return None;
+            }
+            most = most.min(Duration::from_nanos(left));
+        }
+        if let Some(retry) = retry {
+            most = most.min(retry.saturating_duration_since(Instant::now()));
+        }
+        if !host::has_received() {
+            self.poll_for_all(most.max(Duration::from_micros(1)));
+        }
+        None
+    }
+
+    /// Whether a signal from outside, or the end of a child, may end a wait.
+    fn may_be_ended_from_outside(&self) -> bool {
+        let outside = self.threads.all.iter().filter_map(|t| t.wait.as_ref()).any(|wait| wait.outside);
+        self.bell.is_some()
+            && (outside || self.children > 0 || self.family.is_some() || self.signals.has_handlers())
+    }
+
+    fn deadlock(&mut self) -> Verdict {
+        let waits = self.threads.all.iter().map(|thread| (thread.tid, thread.wait.as_ref()));
+        let why = |wait: Option<&Wait>| wait.map_or("waits", |wait| wait.why.as_str()).to_owned();
+        let waits: Vec<(u32, String)> = waits.map(|(tid, wait)| (tid, why(wait))).collect();
+        Verdict::Unsupported(match waits.as_slice() {
+            [(_, why)] => format!("deadlock: the only thread {why}"),
+            _ => {
+                let each: Vec<String> =
+                    waits.iter().map(|(tid, why)| format!("thread {tid} {why}")).collect();
+                format!("deadlock: all {} threads wait: {}", waits.len(), each.join("; "))
+            }
+        })
+    }
+
+    /// `sched_yield()`.
+    pub(super) fn sys_sched_yield(&mut self) -> u64 {
+        self.scheduler.yields = true;
+        0
+    }
+}

@@ -1,0 +1,124 @@
+//! Host code of each vector instruction against the interpreter, one at a time: random streams rarely have operands
+//! whose results are all numbers.
+
+use crate::Hart;
+use crate::config::{Agnostic, Config, EngineChoice};
+use crate::engine::Engine;
+use crate::hart::Environment;
+use crate::mem::Ram;
+use crate::privileged::{Platform, RAM_BASE};
+use crate::vector::run::kernel_tests::Random;
+use crate::vector::translate;
+use rvv_isa::{Eew, Inst, Isa, Lmul, Op, Sew, Vtype, csr, encode};
+
+const SEWS: [Sew; 4] = [Sew::E8, Sew::E16, Sew::E32, Sew::E64];
+const LMULS: [Lmul; 5] = [Lmul::Mf2, Lmul::M1, Lmul::M2, Lmul::M4, Lmul::M8];
+/// Where the code is, and the data of loads and stores, in RAM.
+const CODE: usize = 0x1000;
+const DATA: u64 = 0x10_0000;
+
+fn hart(vlen: u32, policy: Agnostic) -> Hart {
+    let config = Config {
+        vlen,
+        mem: 2 << 20,
+        tail: policy,
+        mask: policy,
+        isa: Isa::everything(),
+        engine: EngineChoice::Check,
+        jit_threshold: 0,
+        ..Config::default()
+    };
+    let ram = Ram::new(config.mem).unwrap();
+    let platform = Platform::with_entry(&config, RAM_BASE);
+    let mut hart = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
+    // FS and VS are on.
+    hart.write_csr(csr::MSTATUS, 3 << 13 | 3 << 9);
+    hart
+}
+
+/// Registers and data of this width: numbers that mostly have numbers for results, or of any kind.
+fn scramble(hart: &mut Hart, random: &mut Random, sew: Sew) {
+    let size = sew.bits() as usize / 8;
+    let tame = random.below(2) == 0;
+    let mut value = || match (tame, size) {
+        (true, 4) => u64::from((1.0 + random.below(1 << 20) as f32 / 4096.0).to_bits()),
+        (true, 8) => (1.0 + random.below(1 << 40) as f64 / 4096.0).to_bits(),
+        _ if random.below(8) == 0 => random.next(),
+        _ => random.number(size),
+    };
+    let registers = 32 * hart.v.vlenb;
+    for element in hart.v.regs[..registers].chunks_mut(size) {
+        element.copy_from_slice(&value().to_le_bytes()[..size]);
+    }
+    let scalar = value() | if size < 8 { !0 << (8 * size) } else { 0 };
+    // A mask with both, mostly.
+    for byte in &mut hart.v.regs[..hart.v.vlenb] {
+        *byte = random.next() as u8;
+    }
+    hart.f[24] = scalar;
+    hart.x[24] = random.next() >> random.below(64);
+    (hart.v.vxrm, hart.frm) = (random.below(4) as u8, random.below(4) as u8);
+    (hart.v.vxsat, hart.fflags) = (false, crate::fp::Flags::NONE);
+}
+
+#[test]
+fn host_code_does_what_the_interpreter_does() {
+    if !crate::jit::is_available() {
+        return;
+    }
+    let mut random = Random(11);
+    let cases = [
+        (128, Agnostic::Undisturbed),
+        (256, Agnostic::Undisturbed),
+        (1024, Agnostic::Undisturbed),
+        (512, Agnostic::Ones),
+    ];
+    for (vlen, policy) in cases {
+        let (mut h, mut engine) = (hart(vlen, policy), Engine::default());
+        let mut at = CODE;
+        for op in Op::all().filter(|op| op.shape().vd != Eew::Absent || op.shape().vs2 != Eew::Absent) {
+            for (sew, lmul) in SEWS.into_iter().flat_map(|sew| LMULS.map(|lmul| (sew, lmul))) {
+                let vm = random.below(3) != 0;
+                let inst =
+                    Inst { rd: 8, rs2: 16, rs1: 24, imm: random.below(16) as i32, vm, ..Inst::new(op) };
+                let vtype = Vtype::new(sew, lmul, random.below(2) == 0, random.below(2) == 0);
+                let Ok(vi) = translate(&h.config, &inst, vtype) else { continue };
+                scramble(&mut h, &mut random, sew);
+                let is_memory = op.shape().memory.is_some();
+                if is_memory {
+                    // Aligned mostly, and near the end of a page.
+                    let offset = [0, 0x40, 0xf80, 0xff8][random.below(4) as usize] + random.below(8) / 7;
+                    h.x[24] = RAM_BASE + DATA + offset;
+                    h.x[16] = random.below(64);
+                    h.load::<u8>(h.x[24]).unwrap();
+                    h.store::<u8>(h.x[24], 7).unwrap();
+                }
+                // AVL in a register, VLMAX mostly; or an immediate.
+                h.x[6] = [u64::from(vi.vlmax), random.below(u64::from(vi.vlmax) + 1)]
+                    [random.below(4) as usize / 3];
+                let (rs1, set) = match random.below(3) {
+                    0 => (random.below(32) as u8, Op::Vsetivli),
+                    _ => (6, Op::Vsetvli),
+                };
+                let set = Inst { rd: 5, rs1, imm: vtype.to_bits() as i32, ..Inst::new(set) };
+                // jal x0, 0
+                for (n, word) in [encode(&set).unwrap(), encode(&inst).unwrap(), 0x6f].into_iter().enumerate()
+                {
+                    h.ram.write(at + 4 * n, word).unwrap();
+                }
+                h.pc = RAM_BASE + at as u64;
+                h.retired_in_block = 0;
+                engine.run(&mut h, 3);
+                if let Some(difference) = engine.difference() {
+                    panic!("{} {vtype:?} vm={vm} VLEN {vlen} {policy:?}: {difference}", op.name());
+                }
+                // Each at an address of its own, as long as there are any.
+                at = if at + 32 < DATA as usize { at + 16 } else { CODE };
+                if at == CODE {
+                    h.ram.note_write(CODE, DATA as usize - CODE);
+                }
+            }
+        }
+        assert!(engine.compiled().blocks > 3000, "{:?}", engine.compiled());
+    }
+}

@@ -1,0 +1,303 @@
+//! `--gdb`: by the protocol itself, and with gdb where there is one.
+
+use super::guest::*;
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
+use rvv_isa::{Inst, Op};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// A file that goes away.
+struct Elf(PathBuf);
+
+impl Elf {
+    fn new(name: &str, bytes: &[u8]) -> Elf {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("rvvsim-gdb-{name}-{}-{n}", std::process::id()));
+        std::fs::write(&path, bytes).expect("a file");
+        Elf(path)
+    }
+}
+
+impl Drop for Elf {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A loop of three rounds that adds `v8` to itself and stores it; the addresses of the addition and of what is
+/// behind the store.
+fn vector_loop(base: u64, data: u64, end: impl FnOnce(&mut Asm)) -> (Vec<u8>, u64, u64) {
+    let mut a = Asm::new(base);
+    a.li(A0, data);
+    a.li(A1, 3);
+    vsetivli(&mut a, 4, E32_M1_TA_MA);
+    vmv_v_i(&mut a, 8, 1);
+    let top = a.label_here();
+    let add = a.here();
+    a.inst(&Inst { rd: 8, rs1: 8, rs2: 8, ..Inst::new(Op::VaddVv) });
+    memory(&mut a, "vse32.v", 8, A0);
+    let behind = a.here();
+    a.rri(Op::Addi, A1, A1, -1);
+    a.branch(Op::Bne, A1, 0, top);
+    end(&mut a);
+    (a.finish(), add, behind)
+}
+
+fn process() -> (Elf, u64, u64) {
+    let (text, add, behind) = vector_loop(TEXT, DATA, |a| {
+        a.li(A0, 7);
+        syscall(a, 93);
+    });
+    let mut elf = ElfWriter::new(TEXT);
+    elf.segment(TEXT, text, 5).zeros(DATA, 0x1000);
+    (Elf::new("process", &elf.finish()), add, behind)
+}
+
+fn bare() -> (Elf, u64, u64) {
+    const BARE_DATA: u64 = 0x8000_2000;
+    let (text, add, behind) = vector_loop(BARE_TEXT + 8, BARE_DATA, |a| {
+        a.li(T0, TOHOST);
+        a.li(T1, 1);
+        a.store(Op::Sd, T1, 0, T0);
+        let here = a.label_here();
+        a.jump(here);
+    });
+    // mstatus.VS
+    let mut a = Asm::new(BARE_TEXT);
+    a.li(T0, 1 << 9);
+    a.csr(Op::Csrrs, 0, rvv_isa::csr::MSTATUS, T0);
+    let mut all = a.finish();
+    assert_eq!(all.len(), 8);
+    all.extend(text);
+    let mut elf = ElfWriter::new(BARE_TEXT);
+    elf.segment(BARE_TEXT, all, 5).zeros(TOHOST, 0x2000).symbol("tohost", TOHOST);
+    (Elf::new("bare", &elf.finish()), add, behind)
+}
+
+/// `rvvsim --gdb 0`, and the port it took.
+fn start(elf: &Elf, options: &[&str]) -> (Child, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rvvsim"))
+        .args(["--gdb", "0"])
+        .args(options)
+        .arg(&elf.0)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("rvvsim");
+    let mut line = String::new();
+    BufReader::new(child.stderr.as_mut().expect("a pipe")).read_line(&mut line).expect("text");
+    let port = line.trim().rsplit_once(':').expect("a port").1.to_owned();
+    (child, port)
+}
+
+/// gdb, as far as these tests need one.
+struct Client(TcpStream);
+
+impl Client {
+    fn new(port: &str) -> Client {
+        let stream = TcpStream::connect(format!("127.0.0.1:{port}")).expect("somebody listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
+        Client(stream)
+    }
+
+    /// The answer to a packet, without the run-length encoding.
+    fn ask(&mut self, packet: &str) -> String {
+        let sum = packet.bytes().fold(0u8, u8::wrapping_add);
+        self.0.write_all(format!("${packet}#{sum:02x}").as_bytes()).expect("it listens");
+        let mut answer = Vec::new();
+        let mut byte = [0];
+        let mut next = || {
+            self.0.read_exact(&mut byte).expect("an answer");
+            byte[0]
+        };
+        while next() != b'$' {}
+        loop {
+            match next() {
+                b'#' => break,
+                b'*' => {
+                    let (times, last) = (next() - 29, *answer.last().expect("a letter to repeat"));
+                    answer.extend(std::iter::repeat_n(last, times.into()));
+                }
+                letter => answer.push(letter),
+            }
+        }
+        // The checksum.
+        next();
+        next();
+        self.0.write_all(b"+").expect("it listens");
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+}
+
+/// Little-endian words as gdb writes them.
+fn words(hex: &str) -> Vec<u32> {
+    let byte = |at: usize| u32::from_str_radix(&hex[at..at + 2], 16).expect("digits");
+    (0..hex.len() / 8).map(|n| (0..4).map(|i| byte(8 * n + 2 * i) << (8 * i)).sum()).collect()
+}
+
+const V8: &str = "104a"; // 4162 + 8
+
+#[test]
+fn a_process_breaks_steps_and_ends() {
+    for vlen in ["128", "1024"] {
+        let (elf, add, behind) = process();
+        let (mut child, port) = start(&elf, &["--vlen", vlen]);
+        let mut gdb = Client::new(&port);
+        let supported = gdb.ask("qSupported:swbreak+;hwbreak+");
+        assert!(supported.contains("qXfer:features:read+") && supported.contains("qXfer:auxv:read+"));
+        assert!(!supported.contains("ReverseStep"), "a process cannot go back: {supported}");
+        let xml = gdb.ask("qXfer:features:read:target.xml:0,7000");
+        let count = vlen.parse::<u32>().expect("a number") / 32;
+        assert!(xml.contains(&format!("<vector id=\"words\" type=\"uint32\" count=\"{count}\"/>")), "{xml}");
+        assert!(xml.contains("name=\"vtype\"") && !xml.contains("name=\"mstatus\""), "{xml}");
+        assert_eq!(gdb.ask(&format!("Z0,{add:x},4")), "OK");
+        for round in 0..2 {
+            assert!(gdb.ask("c").contains("swbreak"), "round {round}");
+            assert_eq!(words(&gdb.ask(&format!("p{V8}")))[..4], [1 << round; 4]);
+            assert!(gdb.ask("s").starts_with("S05"));
+        }
+        assert_eq!(words(&gdb.ask(&format!("p{V8}")))[..4], [4; 4]);
+        assert_eq!(words(&gdb.ask(&format!("p{:x}", 65 + 0xc20)))[0], 4, "vl");
+        // Element 1 and vl are changed, and the store sees both.
+        let mut register = gdb.ask(&format!("p{V8}"));
+        register.replace_range(8..16, "78563412");
+        assert_eq!(gdb.ask(&format!("P{V8}={register}")), "OK");
+        assert_eq!(gdb.ask(&format!("P{:x}=0300000000000000", 65 + 0xc20)), "OK");
+        assert_eq!(gdb.ask(&format!("Z0,{behind:x},4")), "OK");
+        assert!(gdb.ask("c").contains("swbreak"));
+        assert_eq!(words(&gdb.ask(&format!("m{DATA:x},10"))), [4, 0x1234_5678, 4, 2]);
+        assert_eq!(gdb.ask(&format!("z0,{behind:x},4")), "OK");
+        assert_eq!(gdb.ask(&format!("z0,{add:x},4")), "OK");
+        assert!(gdb.ask("m8,8").starts_with('E'), "nothing is there");
+        assert!(gdb.ask("c").starts_with("W07"));
+        assert_eq!(child.wait().expect("it ends").code(), Some(7));
+    }
+}
+
+#[test]
+fn elements_of_vector_accesses_are_watched() {
+    let (elf, _, behind) = process();
+    let (mut child, port) = start(&elf, &[]);
+    let mut gdb = Client::new(&port);
+    // The third element of the store.
+    let element = DATA + 8;
+    assert_eq!(gdb.ask(&format!("Z2,{element:x},4")), "OK");
+    let stop = gdb.ask("c");
+    let at = stop.split_once("watch:").and_then(|(_, rest)| rest.split(';').next());
+    assert_eq!(at.map(|digits| u64::from_str_radix(digits, 16)), Some(Ok(element)), "{stop}");
+    let pc = gdb.ask("p20");
+    assert_eq!(u64::from(words(&pc)[0]), behind, "the instruction behind the store");
+    assert_eq!(gdb.ask(&format!("z2,{element:x},4")), "OK");
+    // Past the store's four elements, and reads of what is only written.
+    assert_eq!(gdb.ask(&format!("Z2,{:x},4", DATA + 16)), "OK");
+    assert_eq!(gdb.ask(&format!("Z3,{element:x},4")), "OK");
+    assert!(gdb.ask("c").starts_with("W07"));
+    assert_eq!(child.wait().expect("it ends").code(), Some(7));
+}
+
+#[test]
+fn bare_metal_runs_backwards() {
+    let (elf, add, behind) = bare();
+    let (mut child, port) = start(&elf, &[]);
+    let mut gdb = Client::new(&port);
+    let supported = gdb.ask("qSupported:swbreak+;hwbreak+");
+    assert!(supported.contains("ReverseStep+") && supported.contains("ReverseContinue+"), "{supported}");
+    assert_eq!(gdb.ask(&format!("Z0,{behind:x},4")), "OK");
+    for value in [2, 4, 8] {
+        assert!(gdb.ask("c").contains("swbreak"));
+        assert_eq!(words(&gdb.ask(&format!("p{V8}")))[..4], [value; 4]);
+    }
+    // Over the store and the addition of the third round, then to the second round's end.
+    assert!(gdb.ask("bs").starts_with("S05"));
+    assert!(gdb.ask("bs").starts_with("S05"));
+    assert_eq!(words(&gdb.ask(&format!("p{V8}")))[..4], [4; 4]);
+    assert_eq!(u64::from(words(&gdb.ask("p20"))[0]), add);
+    assert!(gdb.ask("bc").contains("swbreak"));
+    assert_eq!(words(&gdb.ask(&format!("p{V8}")))[..4], [4; 4]);
+    assert_eq!(u64::from(words(&gdb.ask("p20"))[0]), behind);
+    assert!(gdb.ask("bc").contains("swbreak"));
+    assert!(gdb.ask("bc").contains("replaylog:begin"));
+    assert_eq!(gdb.ask(&format!("z0,{behind:x},4")), "OK");
+    assert!(gdb.ask("c").starts_with("W00"));
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_client_that_makes_no_sense_does_no_harm() {
+    for (n, nonsense) in [
+        b"$m0,ffffffffffffffff#9e".as_slice(),
+        b"$qXfer:features:read:target.xml:ffffffffffffffff,ffffffffffffffff#00$g#67",
+        b"$P104a=00#ff$Gxx#00$Z2,ffffffffffffffff,ffffffffffffffff#00",
+        b"\x03\x03\0\xff$$$$####",
+        b"",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (elf, _, _) = process();
+        let (mut child, port) = start(&elf, &[]);
+        let mut client = Client::new(&port);
+        client.0.write_all(nonsense).expect("it listens");
+        drop(client);
+        // Without gdb the program goes on.
+        assert_eq!(child.wait().expect("it ends").code(), Some(7), "{n}");
+    }
+}
+
+/// What people type. gdb-multiarch is Debian's; without it there is nothing to try.
+#[test]
+fn gdb_prints_and_sets_vector_registers() {
+    let gdb = "gdb-multiarch";
+    if Command::new(gdb).arg("--version").output().is_err() {
+        println!("gdb_prints_and_sets_vector_registers: skipped, no {gdb}");
+        return;
+    }
+    for vlen in ["128", "1024"] {
+        let (elf, add, _) = process();
+        let (mut child, port) = start(&elf, &["--vlen", vlen]);
+        let commands = [
+            format!("target remote :{port}"),
+            format!("break *{add:#x}"),
+            "continue".into(),
+            "continue".into(),
+            "print $v8.w[1]".into(),
+            "print $vl".into(),
+            "set $v8.w[1] = 77".into(),
+            "print sizeof($v8)".into(),
+            "monitor vtype".into(),
+            "stepi".into(),
+            "print $v8.w[1]".into(),
+            "info auxv".into(),
+            "delete".into(),
+            "continue".into(),
+        ];
+        let output = Command::new(gdb)
+            .args(["-q", "-nx", "-batch"])
+            .args(commands.iter().flat_map(|command| ["-ex", command]))
+            .arg(&elf.0)
+            .output()
+            .expect("gdb");
+        // What `monitor` prints comes on standard error.
+        let text = [&*output.stdout, &*output.stderr].map(String::from_utf8_lossy).concat();
+        let bytes = vlen.parse::<u32>().expect("a number") / 8;
+        for line in [
+            "$1 = 2".into(),
+            "$2 = 4".into(),
+            format!("$3 = {bytes}"),
+            "e32,m1,ta,ma".into(),
+            "$4 = 154".into(),
+            "AT_ENTRY".into(),
+            "exited with code 07".into(),
+        ] as [String; 7]
+        {
+            assert!(text.contains(&line), "{line}: {output:?}");
+        }
+        assert_eq!(child.wait().expect("it ends").code(), Some(7));
+    }
+}

@@ -1,0 +1,92 @@
+//! Guests of several processes, by the command: a test's own process has other threads, and cannot fork.
+
+use super::blocked::wait;
+use super::guests::{Scratch, compile, expected};
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+fn rvvsim(options: &[&str], program: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rvvsim"));
+    command.args(options).arg(program).arg("--").args(args).stdin(Stdio::null());
+    command
+}
+
+/// What it prints, and its exit code. Output ends only when every process that holds it has ended.
+fn run(mut command: Command) -> (String, Option<i32>) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut printed = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    (printed, wait(child))
+}
+
+#[test]
+fn processes_do_as_under_linux() {
+    let scratch = Scratch::new("processes");
+    let Some(program) = compile("processes.c", &scratch, &["-static"]) else { return };
+    let expected = expected("processes.c");
+    for options in [&["--host-fs"][..], &[], &["--schedule", "random:3"], &["--engine", "auto"]] {
+        let (printed, code) = run(rvvsim(options, &program, &[]));
+        assert_eq!(format!("{printed}exit code {}\n", code.unwrap_or(-1)), expected, "{options:?}");
+    }
+}
+
+#[test]
+fn sockets_and_events_under_load_leave_nothing_behind() {
+    let scratch = Scratch::new("sockets");
+    let Some(program) = compile("sockets.c", &scratch, &["-static"]) else { return };
+    for schedule in ["round-robin", "round-robin:500", "random:1", "random:2"] {
+        let (printed, code) = run(rvvsim(&["--net", "loopback", "--schedule", schedule], &program, &[]));
+        let got = format!("{printed}exit code {}\n", code.unwrap_or(-1));
+        assert_eq!(got, expected("sockets.c"), "{schedule}");
+    }
+}
+
+#[test]
+fn limits_bound_all_processes_together_and_nothing_is_left_running() {
+    let scratch = Scratch::new("bombs");
+    let Some(program) = compile("bomb.c", &scratch, &["-static"]) else { return };
+    let bomb = |options: &[&str], how: &str| run(rvvsim(options, &program, &[how, "1"]));
+    let counted = "7 children, then Resource temporarily unavailable\nand again\n";
+    assert_eq!(bomb(&["--max-processes", "8"], "count"), (counted.to_owned(), Some(0)));
+    let refused = "0 children, then Resource temporarily unavailable\nResource temporarily unavailable\n";
+    assert_eq!(bomb(&["--max-processes", "1"], "count"), (refused.to_owned(), Some(0)));
+    assert_eq!(bomb(&[], "leave"), (String::new(), Some(0)));
+    assert_eq!(bomb(&["--timeout", "0.5"], "spin"), (String::new(), Some(124)));
+    assert_eq!(bomb(&["--max-insns", "5M"], "spin"), (String::new(), Some(125)));
+    assert_eq!(bomb(&["--timeout", "0.5", "--max-processes", "20"], "bomb"), (String::new(), Some(124)));
+    assert_eq!(bomb(&["--mem", "64M"], "memory"), ("not all\n".to_owned(), Some(0)));
+}
+
+/// `EPERM`, `ENOENT`, `ESRCH`, `EACCES`, `EAFNOSUPPORT`, `ECONNREFUSED`.
+#[test]
+fn no_process_of_the_sandbox_leaves_it() {
+    let scratch = Scratch::new("escape");
+    let Some(program) = compile("bomb.c", &scratch, &["-static"]) else { return };
+    let me = std::process::id().to_string();
+    let escape = |options: &[&str]| run(rvvsim(options, &program, &["escape", &me]));
+    let tries = |who: &str, others: &str, net: &str| {
+        format!(
+            "{who}: open 2 exec 2 kill 3 killall {others} group 3 unix 13 netlink 97 packet 97 raw 13 pass 1 1 {net}\n"
+        )
+    };
+    let both = |net: &str| tries("parent", "3", net) + &tries("child", "0", net);
+    assert_eq!(escape(&[]), (both("loopback 13 elsewhere 13"), Some(0)));
+    assert_eq!(escape(&["--net", "loopback"]), (both("loopback 111 elsewhere 13"), Some(0)));
+}
+
+#[test]
+fn a_trace_has_each_line_once_when_the_guest_forks() {
+    let scratch = Scratch::new("fork-trace");
+    let Some(program) = compile("bomb.c", &scratch, &["-static"]) else { return };
+    let trace = scratch.path().join("trace");
+    let option = format!("--trace={}", trace.display());
+    let (_, code) = run(rvvsim(&[&option, "--max-processes", "2"], &program, &["count", "1"]));
+    assert_eq!(code, Some(0));
+    let text = std::fs::read_to_string(trace).unwrap();
+    let starts = text.lines().filter(|line| line.contains("core   0: 0 ")).count();
+    assert_eq!(starts, text.lines().count());
+    // The first instruction is executed once, whatever is forked later.
+    let first = text.lines().next().unwrap();
+    assert_eq!(text.lines().take(50).filter(|line| *line == first).count(), 1);
+}
