@@ -23,11 +23,7 @@ impl Node {
         let (last, way) = self.path.split_last()?;
         let mut body: Vec<&Stmt> = program.function(self.function).body.iter().collect();
         for &step in way {
-            body = match body.get(step)? {
-                Stmt::Strip { body, .. } | Stmt::For { body, .. } => body.iter().collect(),
-                Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).collect(),
-                _ => return None,
-            };
+            body = body.get(step)?.blocks().into_iter().flatten().collect();
         }
         body.get(*last).copied()
     }
@@ -76,6 +72,7 @@ impl Program {
                 assigned: vec![false; function.vars.len()],
                 log: Vec::new(),
                 counters: Vec::new(),
+                elements: crate::loops::Elements::of(function),
             };
             checker.names(is_main)?;
             if is_main {
@@ -86,6 +83,7 @@ impl Program {
             checker.body(&function.body, 0)?;
             if let Some(ret) = function.ret {
                 checker.read(ret)?;
+                checker.leaves(ret)?;
             }
         }
         Ok(())
@@ -105,6 +103,12 @@ impl Program {
             }
             if !seen.insert(name) {
                 return fail(format!("two things are called `{name}`"));
+            }
+        }
+        for buffer in &self.buffers {
+            let inner = buffer.dims.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
+            if buffer.dims.len() > 2 || inner.is_none_or(|n| n == 0 || buffer.len % n != 0) {
+                return fail(format!("the dimensions of `{}` do not fit its length", buffer.name));
             }
         }
         for function in self.functions.iter().chain([&self.main]) {
@@ -137,22 +141,24 @@ pub fn put_elem(ty: Type) -> Option<Elem> {
     }
 }
 
-struct Checker<'p> {
-    program: &'p Program,
-    function: &'p Function,
+pub(crate) struct Checker<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) function: &'p Function,
     node: Node,
     /// By variable: assigned on every way here.
     assigned: Vec<bool>,
     /// Those, in the order in which they became so.
-    log: Vec<Var>,
+    pub(crate) log: Vec<Var>,
     /// Loop counters and vls of the loops we are in.
-    counters: Vec<Var>,
+    pub(crate) counters: Vec<Var>,
+    /// For element statements.
+    pub(crate) elements: crate::loops::Elements,
 }
 
-type Result2 = Result<(), CheckError>;
+pub(crate) type Result2 = Result<(), CheckError>;
 
 impl Checker<'_> {
-    fn fail<T>(&self, message: impl Into<String>) -> Result<T, CheckError> {
+    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> Result<T, CheckError> {
         let place = self.node.describe(self.program);
         Err(CheckError { node: self.node.clone(), place, message: message.into() })
     }
@@ -186,7 +192,7 @@ impl Checker<'_> {
     }
 
     /// The variable is assigned from here on.
-    fn set(&mut self, var: Var) {
+    pub(crate) fn set(&mut self, var: Var) {
         if let Some(assigned) = self.assigned.get_mut(var.index())
             && !std::mem::replace(assigned, true)
         {
@@ -195,13 +201,13 @@ impl Checker<'_> {
     }
 
     /// Forgets what has been assigned since the log had this length; returns it.
-    fn unset(&mut self, mark: usize) -> Vec<Var> {
+    pub(crate) fn unset(&mut self, mark: usize) -> Vec<Var> {
         let since = self.log.split_off(mark);
         since.iter().for_each(|var| self.assigned[var.index()] = false);
         since
     }
 
-    fn body(&mut self, body: &[Stmt], first: usize) -> Result2 {
+    pub(crate) fn body(&mut self, body: &[Stmt], first: usize) -> Result2 {
         for (i, stmt) in body.iter().enumerate() {
             self.node.path.push(first + i);
             self.stmt(stmt)?;
@@ -210,7 +216,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn read(&self, var: Var) -> Result<Type, CheckError> {
+    pub(crate) fn read(&self, var: Var) -> Result<Type, CheckError> {
         let Some(decl) = self.function.vars.get(var.index()) else {
             return self.fail(format!("variable number {} does not exist", var.0));
         };
@@ -220,7 +226,7 @@ impl Checker<'_> {
         Ok(decl.ty)
     }
 
-    fn assign(&mut self, var: Var, ty: Type) -> Result2 {
+    pub(crate) fn assign(&mut self, var: Var, ty: Type) -> Result2 {
         let Some(decl) = self.function.vars.get(var.index()) else {
             return self.fail(format!("variable number {} does not exist", var.0));
         };
@@ -260,7 +266,7 @@ impl Checker<'_> {
         }
     }
 
-    fn buffer(&self, number: usize) -> Result<&crate::Buffer, CheckError> {
+    pub(crate) fn buffer(&self, number: usize) -> Result<&crate::Buffer, CheckError> {
         match self.program.buffers.get(number) {
             Some(buffer) => Ok(buffer),
             None => self.fail(format!("buffer number {number} does not exist")),
@@ -272,6 +278,7 @@ impl Checker<'_> {
         match (arg, ty) {
             (Arg::Var(var), _) => {
                 let has = self.read(*var)?;
+                self.leaves(*var)?;
                 if has == ty || (is_size(has) && is_size(ty)) {
                     return Ok(());
                 }
@@ -291,7 +298,7 @@ impl Checker<'_> {
                 Ok(())
             }
             (Arg::Addr(number, expr), Type::Pointer(e) | Type::ConstPointer(e)) => {
-                let buffer = self.buffer(*number)?;
+                let buffer = self.flat(*number)?;
                 if buffer.elem != e {
                     let what = what();
                     return self.fail(format!(
@@ -377,6 +384,26 @@ impl Checker<'_> {
         }
     }
 
+    /// A comparison with a literal.
+    fn condition(&self, left: Var, right: u64) -> Result2 {
+        let ty = self.read(left)?;
+        let bits = match ty {
+            Type::Scalar(e) if !e.is_float() => e.bits(),
+            ty if is_size(ty) => 64,
+            _ => {
+                return self.fail(format!(
+                    "`if` compares integers; `{}` is of type {}",
+                    self.function.name(left),
+                    type_name(ty)
+                ));
+            }
+        };
+        if bits < 64 && right >> bits != 0 {
+            return self.fail(format!("{right:#x} has more than {bits} bits"));
+        }
+        Ok(())
+    }
+
     fn stmt(&mut self, stmt: &Stmt) -> Result2 {
         match stmt {
             Stmt::Call(call) => self.call(call),
@@ -408,12 +435,14 @@ impl Checker<'_> {
             }
             Stmt::Copy { dst, src } => {
                 let ty = self.read(*src)?;
+                self.leaves(*src)?;
                 self.assign(*dst, ty)
             }
             Stmt::Put { buffer, at, value } => {
                 self.expr(at)?;
                 let ty = self.read(*value)?;
-                let buffer = self.buffer(*buffer)?;
+                self.leaves(*value)?;
+                let buffer = self.flat(*buffer)?;
                 if buffer.kind == BufferKind::Const {
                     return self.fail(format!("`{}` is const and is stored to", buffer.name));
                 }
@@ -434,6 +463,7 @@ impl Checker<'_> {
                 if vtype.nf != 1 || !vtype.exists() {
                     return self.fail("a strip's type is one of those that vsetvl has: e8mf8 … e64m8");
                 }
+                let outside = self.elements.enter(false);
                 let (assigned, counters) = (self.log.len(), self.counters.len());
                 if index == vl {
                     return self.fail("a strip's counter and vl are two variables");
@@ -442,49 +472,60 @@ impl Checker<'_> {
                 self.counter(*vl)?;
                 self.keep(length);
                 self.body(body, 0)?;
+                self.elements.leave(outside);
                 self.unset(assigned);
                 self.counters.truncate(counters);
                 Ok(())
             }
             Stmt::For { index, count, body } => {
                 self.expr(count)?;
+                let outside = self.elements.enter(false);
                 let (assigned, counters) = (self.log.len(), self.counters.len());
                 self.counter(*index)?;
                 self.keep(count);
                 self.body(body, 0)?;
+                self.elements.leave(outside);
                 self.unset(assigned);
                 self.counters.truncate(counters);
                 Ok(())
             }
+            Stmt::Break { left, right, .. } => {
+                if self.counters.is_empty() {
+                    return self.fail("`break` leaves a loop, and this is in none");
+                }
+                self.condition(*left, *right)
+            }
+            Stmt::Hide(var) => {
+                let ty = self.read(*var)?;
+                if ty.vector().is_some_and(|v| v.nf > 1) {
+                    return self
+                        .fail(format!("`hide` takes no tuple; `{}` is one", self.function.name(*var)));
+                }
+                self.assign(*var, ty)
+            }
+            Stmt::Scratch(bytes) => self.expr(bytes),
             Stmt::If { left, right, then, otherwise, .. } => {
-                let ty = self.read(*left)?;
-                let bits = match ty {
-                    Type::Scalar(e) if !e.is_float() => e.bits(),
-                    ty if is_size(ty) => 64,
-                    _ => {
-                        return self.fail(format!(
-                            "`if` compares integers; `{}` is of type {}",
-                            self.function.name(*left),
-                            type_name(ty)
-                        ));
-                    }
-                };
-                if bits < 64 && right >> bits != 0 {
-                    return self.fail(format!("{right:#x} has more than {bits} bits"));
-                }
-                // What both branches assign is assigned after them.
-                let mark = self.log.len();
-                self.body(then, 0)?;
-                let in_then: HashSet<Var> = self.unset(mark).into_iter().collect();
-                self.body(otherwise, then.len())?;
-                for var in self.unset(mark) {
-                    if in_then.contains(&var) {
-                        self.set(var);
-                    }
-                }
-                Ok(())
+                self.condition(*left, *right)?;
+                self.branches(then, otherwise)
+            }
+            Stmt::Set { .. } | Stmt::Loop(_) | Stmt::When { .. } | Stmt::Leave | Stmt::Lanes(_) => {
+                self.element(stmt)
             }
         }
+    }
+
+    /// What both branches assign is assigned after them.
+    pub(crate) fn branches(&mut self, then: &[Stmt], otherwise: &[Stmt]) -> Result2 {
+        let mark = self.log.len();
+        self.body(then, 0)?;
+        let in_then: HashSet<Var> = self.unset(mark).into_iter().collect();
+        self.body(otherwise, then.len())?;
+        for var in self.unset(mark) {
+            if in_then.contains(&var) {
+                self.set(var);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a statement reads and writes: for schedulers, which may swap those that do not touch, and for
 //! reduction.
 
+use crate::loops::{CExpr, Target};
 use crate::{Arg, Expr, Node, Program, Stmt, Var};
 use rvv_intrinsics::{Role, Type};
 use std::collections::HashSet;
@@ -20,6 +21,8 @@ pub struct Effects {
     pub reads_frm: bool,
     /// Sets it.
     pub sets_frm: bool,
+    /// Decides whether what follows is done at all: it may leave the loop it is in.
+    pub leaves: bool,
 }
 
 impl Effects {
@@ -36,6 +39,8 @@ impl Effects {
             || meet(&self.loads, &other.stores)
             || (self.sets_frm && (other.reads_frm || other.sets_frm))
             || (self.reads_frm && other.sets_frm)
+            || self.leaves
+            || other.leaves
     }
 
     fn expr(&mut self, expr: &Expr) {
@@ -65,6 +70,13 @@ impl Effects {
         for stmt in body {
             self.stmt(program, stmt, seen);
         }
+    }
+
+    /// The body of a loop: whoever leaves it does not leave what is around it.
+    fn looped(&mut self, program: &Program, body: &[Stmt], seen: &mut HashSet<usize>) {
+        let leaves = self.leaves;
+        self.all(program, body, seen);
+        self.leaves = leaves;
     }
 
     /// `seen` are the functions that have been looked into: what they do is noted already.
@@ -101,23 +113,134 @@ impl Effects {
             Stmt::Strip { length, index, vl, body, .. } => {
                 self.expr(length);
                 self.writes.extend([*index, *vl]);
-                self.all(program, body, seen);
+                self.looped(program, body, seen);
             }
             Stmt::For { index, count, body } => {
                 self.expr(count);
                 self.writes.push(*index);
-                self.all(program, body, seen);
+                self.looped(program, body, seen);
             }
             Stmt::If { left, then, otherwise, .. } => {
                 self.reads.push(*left);
                 self.all(program, then, seen);
                 self.all(program, otherwise, seen);
             }
+            Stmt::Break { left, .. } => {
+                self.reads.push(*left);
+                self.leaves = true;
+            }
+            Stmt::Hide(var) => {
+                self.reads.push(*var);
+                self.writes.push(*var);
+            }
+            Stmt::Scratch(bytes) => self.expr(bytes),
+            Stmt::Set { .. } | Stmt::Loop(_) | Stmt::When { .. } | Stmt::Leave | Stmt::Lanes(_) => {
+                let leaves = self.leaves;
+                self.element(stmt);
+                stmt.blocks().into_iter().for_each(|block| self.all(program, block, seen));
+                if let Stmt::Loop(_) = stmt {
+                    self.leaves = leaves;
+                }
+            }
+        }
+    }
+
+    /// An element statement, its blocks not included.
+    fn element(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Set { target: Target::Var(var), .. } => self.writes.push(*var),
+            Stmt::Set { target: Target::Element(access), .. } => self.stores.push(access.buffer),
+            // The step reads it.
+            Stmt::Loop(of) => {
+                self.writes.push(of.index);
+                self.reads.push(of.index);
+            }
+            Stmt::Leave => self.leaves = true,
+            Stmt::Lanes(of) => {
+                self.stores.push(of.buffer);
+                of.value.clone().buffers_mut(&mut |b| self.loads.push(*b));
+            }
+            _ => {}
+        }
+        for e in stmt.expressions() {
+            e.each(&mut |e| match e {
+                CExpr::Var(var) => self.reads.push(*var),
+                CExpr::Load(access) => self.loads.push(access.buffer),
+                _ => {}
+            });
+        }
+    }
+}
+
+fn each_var_of_expr(expr: &mut Expr, f: &mut dyn FnMut(&mut Var)) {
+    match expr {
+        Expr::Const(_) => {}
+        Expr::Var(var) => f(var),
+        Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) => {
+            each_var_of_expr(a, f);
+            each_var_of_expr(b, f);
         }
     }
 }
 
 impl Stmt {
+    /// Calls a function on every variable in it, blocks inside included.
+    pub fn each_var_mut(&mut self, f: &mut dyn FnMut(&mut Var)) {
+        fn arg(arg: &mut Arg, f: &mut dyn FnMut(&mut Var)) {
+            match arg {
+                Arg::Var(var) | Arg::Ref(var) => f(var),
+                Arg::Expr(e) | Arg::Addr(_, e) => each_var_of_expr(e, f),
+            }
+        }
+        match self {
+            Stmt::Call(call) => {
+                call.args.iter_mut().for_each(|a| arg(a, f));
+                call.dst.iter_mut().for_each(f);
+            }
+            Stmt::Invoke { dst, args, .. } => {
+                args.iter_mut().for_each(|a| arg(a, f));
+                dst.iter_mut().for_each(f);
+            }
+            Stmt::Copy { dst, src } => {
+                f(src);
+                f(dst);
+            }
+            Stmt::Put { at, value, .. } => {
+                each_var_of_expr(at, f);
+                f(value);
+            }
+            Stmt::SetFrm(_) => {}
+            Stmt::Strip { length, index, vl, body, .. } => {
+                each_var_of_expr(length, f);
+                f(index);
+                f(vl);
+                body.iter_mut().for_each(|s| s.each_var_mut(f));
+            }
+            Stmt::For { index, count, body } => {
+                each_var_of_expr(count, f);
+                f(index);
+                body.iter_mut().for_each(|s| s.each_var_mut(f));
+            }
+            Stmt::If { left, then, otherwise, .. } => {
+                f(left);
+                then.iter_mut().chain(otherwise).for_each(|s| s.each_var_mut(f));
+            }
+            Stmt::Break { left, .. } => f(left),
+            Stmt::Hide(var) => f(var),
+            Stmt::Scratch(bytes) => each_var_of_expr(bytes, f),
+            Stmt::Set { .. } | Stmt::Loop(_) | Stmt::When { .. } | Stmt::Leave | Stmt::Lanes(_) => {
+                self.element_vars(f);
+                match self {
+                    Stmt::Loop(of) => of.body.iter_mut().for_each(|s| s.each_var_mut(f)),
+                    Stmt::When { then, otherwise, .. } => {
+                        then.iter_mut().chain(otherwise).for_each(|s| s.each_var_mut(f));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
     /// What it reads and writes.
     pub fn effects(&self, program: &Program) -> Effects {
         let mut effects = Effects::default();
@@ -138,11 +261,14 @@ impl Program {
         for &step in rest {
             (body, at) = match body.get_mut(at)? {
                 Stmt::Strip { body, .. } | Stmt::For { body, .. } => (body, step),
+                Stmt::Loop(of) => (&mut of.body, step),
                 // `else` is counted after `then`.
-                Stmt::If { then, otherwise, .. } => match step.checked_sub(then.len()) {
-                    None => (then, step),
-                    Some(step) => (otherwise, step),
-                },
+                Stmt::If { then, otherwise, .. } | Stmt::When { then, otherwise, .. } => {
+                    match step.checked_sub(then.len()) {
+                        None => (then, step),
+                        Some(step) => (otherwise, step),
+                    }
+                }
                 _ => return None,
             };
         }
@@ -173,7 +299,8 @@ impl Program {
                 match stmt {
                     Stmt::Invoke { function, .. } if *function > number => *function -= 1,
                     Stmt::Strip { body, .. } | Stmt::For { body, .. } => uncall(body, number),
-                    Stmt::If { then, otherwise, .. } => {
+                    Stmt::Loop(of) => uncall(&mut of.body, number),
+                    Stmt::If { then, otherwise, .. } | Stmt::When { then, otherwise, .. } => {
                         uncall(then, number);
                         uncall(otherwise, number);
                     }

@@ -190,7 +190,14 @@ mod tests {
         let mut program = Program::default();
         for (i, elem) in [Elem::U8, Elem::I16, Elem::F32, Elem::U64].into_iter().enumerate() {
             let (name, init) = (format!("out{i}"), Init::Zero);
-            program.buffers.push(Buffer { name, elem, len: 5 * i + 1, kind: BufferKind::Out, init });
+            program.buffers.push(Buffer {
+                name,
+                elem,
+                len: 5 * i + 1,
+                dims: Vec::new(),
+                kind: BufferKind::Out,
+                init,
+            });
         }
         program
     }

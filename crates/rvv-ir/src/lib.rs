@@ -8,6 +8,7 @@ pub mod elf;
 mod expected;
 mod expected_text;
 mod lex;
+pub mod loops;
 mod parse;
 mod print;
 mod program;

@@ -2,6 +2,7 @@
 
 use crate::data::{Distribution, Init};
 use crate::lex::{Place, Token, Tokens, tokens};
+use crate::loops::Pointers;
 use crate::{
     Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Linkage, Program, Stmt, VERSION, Var, VarDecl,
 };
@@ -25,7 +26,7 @@ impl ParseError {
     }
 }
 
-type Result<T> = std::result::Result<T, ParseError>;
+pub(crate) type Result<T> = std::result::Result<T, ParseError>;
 
 /// A file need not be trusted: larger, deeper or longer than any of ours is refused.
 const MAX_TEXT: usize = 16 << 20;
@@ -61,7 +62,7 @@ impl std::str::FromStr for Program {
     }
 }
 
-struct Parser {
+pub(crate) struct Parser {
     tokens: Vec<(Token, Place)>,
     at: usize,
     depth: u32,
@@ -77,7 +78,7 @@ struct Parser {
 }
 
 /// Words that no variable, buffer or function may be called.
-const KEYWORDS: [&str; 23] = [
+const KEYWORDS: [&str; 28] = [
     "rvv",
     "const",
     "data",
@@ -101,18 +102,44 @@ const KEYWORDS: [&str; 23] = [
     "seed",
     "zero",
     "step",
+    "set",
+    "loop",
+    "when",
+    "leave",
+    "lanes",
 ];
 
 impl Parser {
-    fn peek(&self) -> &Token {
+    pub(crate) fn peek(&self) -> &Token {
         &self.tokens[self.at].0
+    }
+
+    /// The token after the next.
+    pub(crate) fn peek_second(&self) -> &Token {
+        &self.tokens[(self.at + 1).min(self.tokens.len() - 1)].0
+    }
+
+    /// The number of a buffer.
+    pub(crate) fn buffer_number(&self, name: &str) -> Option<usize> {
+        self.buffers.get(name).copied()
+    }
+
+    /// Reads something one level deeper.
+    pub(crate) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return self.fail(format!("expressions and blocks are nested more than {MAX_DEPTH} deep"));
+        }
+        let found = read(self)?;
+        self.depth -= 1;
+        Ok(found)
     }
 
     fn place(&self) -> Place {
         self.tokens[self.at].1
     }
 
-    fn next(&mut self) -> Token {
+    pub(crate) fn next(&mut self) -> Token {
         let token = self.tokens[self.at].0.clone();
         if token != Token::End {
             self.at += 1;
@@ -120,32 +147,32 @@ impl Parser {
         token
     }
 
-    fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
+    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> Result<T> {
         Err(ParseError::new(self.place(), message))
     }
 
     /// The last token was wrong.
-    fn fail_before<T>(&self, message: impl Into<String>) -> Result<T> {
+    pub(crate) fn fail_before<T>(&self, message: impl Into<String>) -> Result<T> {
         Err(ParseError::new(self.tokens[self.at.saturating_sub(1)].1, message))
     }
 
-    fn takes(&mut self, sign: &str) -> bool {
+    pub(crate) fn takes(&mut self, sign: &str) -> bool {
         let found = matches!(self.peek(), Token::Sign(s) if *s == sign);
         self.at += usize::from(found);
         found
     }
 
-    fn takes_word(&mut self, word: &str) -> bool {
+    pub(crate) fn takes_word(&mut self, word: &str) -> bool {
         let found = matches!(self.peek(), Token::Word(w) if w == word);
         self.at += usize::from(found);
         found
     }
 
-    fn sign(&mut self, sign: &str) -> Result<()> {
+    pub(crate) fn sign(&mut self, sign: &str) -> Result<()> {
         if self.takes(sign) { Ok(()) } else { self.fail(format!("expected `{sign}`, found {}", self.peek())) }
     }
 
-    fn keyword(&mut self, word: &str) -> Result<()> {
+    pub(crate) fn keyword(&mut self, word: &str) -> Result<()> {
         if self.takes_word(word) {
             Ok(())
         } else {
@@ -153,7 +180,7 @@ impl Parser {
         }
     }
 
-    fn word(&mut self, what: &str) -> Result<String> {
+    pub(crate) fn word(&mut self, what: &str) -> Result<String> {
         match self.peek().clone() {
             Token::Word(word) => {
                 self.at += 1;
@@ -172,7 +199,7 @@ impl Parser {
         Ok(name)
     }
 
-    fn number(&mut self) -> Result<u64> {
+    pub(crate) fn number(&mut self) -> Result<u64> {
         let negative = self.takes("-");
         match *self.peek() {
             Token::Number(n) => {
@@ -261,7 +288,17 @@ impl Parser {
             ));
         };
         self.sign("[")?;
-        let len = self.number()?;
+        let mut len = self.number()?;
+        let mut dims = Vec::new();
+        while self.takes(",") {
+            let dim = self.number()?;
+            if dims.len() == 2 || !(1..=MAX_BUFFER).contains(&dim) {
+                return self
+                    .fail_before("a buffer has at most three dimensions, each of at least one element");
+            }
+            dims.push(dim as usize);
+            len = len.saturating_mul(dim);
+        }
         if len > MAX_BUFFER {
             return self.fail_before(format!("a buffer of {len} elements; at most {MAX_BUFFER} are allowed"));
         }
@@ -316,7 +353,7 @@ impl Parser {
             }
             Init::Data(data)
         };
-        self.program.buffers.push(Buffer { name, elem, len: len as usize, kind, init });
+        self.program.buffers.push(Buffer { name, elem, len: len as usize, dims, kind, init });
         Ok(())
     }
 
@@ -378,6 +415,11 @@ impl Parser {
             }
         }
         let returns = if self.takes("->") { Some(self.ty()?) } else { None };
+        if self.takes_word("pointers") {
+            self.scope.pointers = Pointers::Plain;
+        } else if self.takes_word("restrict") {
+            self.scope.pointers = Pointers::Restrict;
+        }
         self.function_body()?;
         if self.scope.ret.map(|r| self.scope.ty(r)) != returns {
             return self.fail_before("what is returned is not of the type after `->`");
@@ -412,7 +454,7 @@ impl Parser {
         Ok(())
     }
 
-    fn block(&mut self) -> Result<Vec<Stmt>> {
+    pub(crate) fn block(&mut self) -> Result<Vec<Stmt>> {
         self.sign("{")?;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -426,11 +468,11 @@ impl Parser {
         Ok(body)
     }
 
-    fn lookup(&self, name: &str) -> Option<Var> {
+    pub(crate) fn lookup(&self, name: &str) -> Option<Var> {
         self.vars.get(name).copied()
     }
 
-    fn var(&mut self) -> Result<Var> {
+    pub(crate) fn var(&mut self) -> Result<Var> {
         let name = self.word("a variable")?;
         match self.lookup(&name) {
             Some(var) => Ok(var),
@@ -482,15 +524,19 @@ impl Parser {
                 let index = self.var()?;
                 Ok(Stmt::For { index, count, body: self.block()? })
             }
+            // A variable of that name may be assigned to.
+            "break" if *self.peek() == Token::Word("if".to_string()) => {
+                self.keyword("if")?;
+                let (left, compare, right) = self.condition()?;
+                Ok(Stmt::Break { left, compare, right })
+            }
+            "hide" if matches!(self.peek(), Token::Word(_)) => Ok(Stmt::Hide(self.var()?)),
+            "scratch" if !matches!(self.peek(), Token::Sign("=" | "(")) => {
+                // An expression in parentheses would look like a call.
+                Ok(Stmt::Scratch(self.expr()?))
+            }
             "if" => {
-                let left = self.var()?;
-                let sign = self.next();
-                let Some((compare, _)) =
-                    Compare::ALL.into_iter().find(|(_, s)| matches!(sign, Token::Sign(t) if t == *s))
-                else {
-                    return self.fail_before(format!("expected ==, !=, <, <=, > or >=, found {sign}"));
-                };
-                let right = self.number()?;
+                let (left, compare, right) = self.condition()?;
                 let then = self.block()?;
                 let otherwise = if self.takes_word("else") { self.block()? } else { Vec::new() };
                 Ok(Stmt::If { left, compare, right, then, otherwise })
@@ -500,6 +546,10 @@ impl Parser {
                 let name = self.word("an intrinsic")?;
                 self.call(None, true, &name)
             }
+            "set" | "loop" | "when" | "leave" | "lanes" => match self.element_stmt(&word)? {
+                Some(stmt) => Ok(stmt),
+                None => self.fail_before(format!("expected a statement, found `{word}`")),
+            },
             _ if matches!(self.peek(), Token::Sign("(")) => self.call(None, false, &word),
             _ => {
                 self.at = start;
@@ -520,6 +570,18 @@ impl Parser {
                 }
             }
         }
+    }
+
+    /// `x == 3`
+    fn condition(&mut self) -> Result<(Var, Compare, u64)> {
+        let left = self.var()?;
+        let sign = self.next();
+        let Some((compare, _)) =
+            Compare::ALL.into_iter().find(|(_, s)| matches!(sign, Token::Sign(t) if t == *s))
+        else {
+            return self.fail_before(format!("expected ==, !=, <, <=, > or >=, found {sign}"));
+        };
+        Ok((left, compare, self.number()?))
     }
 
     /// `e32m1`

@@ -2,6 +2,7 @@
 //! meaning; in it the parameters of `main` are the first of its variables.
 
 use crate::data::{Distribution, Init};
+use crate::loops::{self, Pointers};
 use crate::{Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Linkage, Program, Stmt, VERSION, Var};
 use rvv_intrinsics::{Role, Type};
 use std::fmt::{self, Display, Formatter, Write};
@@ -34,7 +35,11 @@ impl Display for Buffer {
             BufferKind::Data => "data",
             BufferKind::Out => "out",
         };
-        write!(f, "{kind} {}: {}[{}] = ", self.name, self.elem.short(), self.len)?;
+        write!(f, "{kind} {}: {}[", self.name, self.elem.short())?;
+        for (i, size) in self.shape().iter().enumerate() {
+            write!(f, "{}{size}", if i == 0 { "" } else { ", " })?;
+        }
+        f.write_str("] = ")?;
         match &self.init {
             Init::Zero => f.write_str("zero"),
             Init::Seed(seed, distribution) => {
@@ -129,7 +134,11 @@ impl Text<'_, '_> {
             if let Some(ret) = function.ret {
                 write!(self.f, " -> {}", type_name(function.ty(ret)))?;
             }
-            self.f.write_str(" {\n")?;
+            self.f.write_str(match function.pointers {
+                Pointers::Globals => " {\n",
+                Pointers::Plain => " pointers {\n",
+                Pointers::Restrict => " restrict {\n",
+            })?;
         }
         let outside: Vec<Var> =
             if is_main { self.program.params.iter().map(|p| p.0).collect() } else { function.params.clone() };
@@ -201,6 +210,41 @@ impl Text<'_, '_> {
                     self.f.write_str(" else")?;
                     self.block(otherwise, depth)?;
                 }
+            }
+            Stmt::Set { target, value } => {
+                self.f.write_str("set ")?;
+                loops::print::target(self.program, self.function, target, self.f)?;
+                self.f.write_str(" = ")?;
+                loops::print::expression(self.program, self.function, value, self.f)?;
+            }
+            Stmt::Loop(of) => {
+                loops::print::head(self.program, self.function, of, self.f)?;
+                self.block(&of.body, depth)?;
+            }
+            Stmt::When { condition, then, otherwise } => {
+                self.f.write_str("when ")?;
+                loops::print::expression(self.program, self.function, condition, self.f)?;
+                self.block(then, depth)?;
+                if !otherwise.is_empty() {
+                    self.f.write_str(" else")?;
+                    self.block(otherwise, depth)?;
+                }
+            }
+            Stmt::Leave => self.f.write_str("leave")?,
+            Stmt::Break { left, compare, right } => {
+                let value = literal(self.function.ty(*left), *right);
+                write!(self.f, "break if {} {} {value}", self.function.name(*left), compare.sign())?;
+            }
+            Stmt::Hide(var) => write!(self.f, "hide {}", self.function.name(*var))?,
+            Stmt::Scratch(bytes) => {
+                self.f.write_str("scratch ")?;
+                self.expr(bytes, false)?;
+            }
+            Stmt::Lanes(of) => {
+                write!(self.f, "lanes {} {}[", of.count, self.program.buffers[of.buffer].name)?;
+                loops::print::expression(self.program, self.function, &of.at, self.f)?;
+                self.f.write_str("] = ")?;
+                loops::print::lane(self.program, self.function, &of.value, self.f)?;
             }
         }
         self.f.write_char('\n')

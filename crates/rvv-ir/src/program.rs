@@ -1,9 +1,10 @@
-//! The IR: a small structured language whose only operations are RVV intrinsics.
+//! The IR: a small structured language of RVV intrinsics, and of plain C on elements ([`crate::loops`]).
 //!
 //! A program fills typed buffers, computes on vectors, stores, and hands its `out` buffers whole to the
 //! outside. All control flow is structured; all loops are counted; nothing recurses.
 
 use crate::data::Init;
+use crate::loops::{CExpr, Lanes, Loop, Pointers, Target};
 use rvv_intrinsics::{Elem, Intrinsic, Type, VecType};
 
 /// The version of the file format this crate reads and writes.
@@ -31,8 +32,11 @@ pub struct Buffer {
     pub name: String,
     /// What it holds. Loads and stores use this type and no other.
     pub elem: Elem,
-    /// How many of them.
+    /// How many of them, in all dimensions.
     pub len: usize,
+    /// The sizes of all dimensions but the first; none in an array of one dimension. Their product divides
+    /// `len`.
+    pub dims: Vec<usize>,
     /// Who may see and change it.
     pub kind: BufferKind,
     /// What it holds at the start.
@@ -43,6 +47,14 @@ impl Buffer {
     /// Size in bytes.
     pub fn bytes(&self) -> usize {
         self.len * self.elem.bytes() as usize
+    }
+
+    /// The size of each dimension, the outermost first.
+    pub fn shape(&self) -> Vec<usize> {
+        let inner: usize = self.dims.iter().product::<usize>().max(1);
+        let mut shape = vec![self.len / inner];
+        shape.extend(&self.dims);
+        shape
     }
 }
 
@@ -72,6 +84,8 @@ pub struct Function {
     pub ret: Option<Var>,
     /// Who may call it, and how.
     pub linkage: Linkage,
+    /// How it reaches its buffers in C.
+    pub pointers: Pointers,
 }
 
 /// Who may call a function, and how: what the compiler may do to it.
@@ -252,6 +266,42 @@ pub enum Stmt {
         /// Done otherwise.
         otherwise: Vec<Stmt>,
     },
+    /// `target = value`, converted to the target's type.
+    Set {
+        /// What is assigned to.
+        target: Target,
+        /// What is assigned.
+        value: CExpr,
+    },
+    /// A counted loop of C.
+    Loop(Box<Loop>),
+    /// `if (condition)`, where the condition is an expression of C.
+    When {
+        /// It holds if it is not zero.
+        condition: CExpr,
+        /// Done if it holds.
+        then: Vec<Stmt>,
+        /// Done otherwise.
+        otherwise: Vec<Stmt>,
+    },
+    /// Leaves the innermost [`Stmt::Loop`].
+    Leave,
+    /// `if (left ⋈ right) break`: leaves the innermost loop.
+    Break {
+        /// A scalar of an integer type.
+        left: Var,
+        /// How they are compared.
+        compare: Compare,
+        /// A literal of the same type, by its bits.
+        right: u64,
+    },
+    /// The variable keeps its value, and the compiler forgets what it knows of it: inline assembly with the
+    /// variable as operand.
+    Hide(Var),
+    /// So many bytes of the stack, whose number the compiler may not know, until the function returns.
+    Scratch(Expr),
+    /// Stores a vector of fixed length.
+    Lanes(Box<Lanes>),
 }
 
 impl Program {
@@ -269,15 +319,10 @@ impl Program {
     pub fn calls(&self) -> Vec<&Call> {
         fn walk<'p>(body: &'p [Stmt], found: &mut Vec<&'p Call>) {
             for stmt in body {
-                match stmt {
-                    Stmt::Call(call) => found.push(call),
-                    Stmt::Strip { body, .. } | Stmt::For { body, .. } => walk(body, found),
-                    Stmt::If { then, otherwise, .. } => {
-                        walk(then, found);
-                        walk(otherwise, found);
-                    }
-                    Stmt::Invoke { .. } | Stmt::Copy { .. } | Stmt::Put { .. } | Stmt::SetFrm(_) => {}
+                if let Stmt::Call(call) = stmt {
+                    found.push(call);
                 }
+                stmt.blocks().into_iter().for_each(|block| walk(block, found));
             }
         }
         let mut found = Vec::new();
@@ -285,5 +330,38 @@ impl Program {
             walk(&function.body, &mut found);
         }
         found
+    }
+
+    /// Every element statement but loops' and conditions' own, in the order of the text: the assignments.
+    pub fn assignments(&self) -> Vec<&Stmt> {
+        fn walk<'p>(body: &'p [Stmt], found: &mut Vec<&'p Stmt>) {
+            for stmt in body {
+                if let Stmt::Set { .. } | Stmt::Lanes(_) = stmt {
+                    found.push(stmt);
+                }
+                stmt.blocks().into_iter().for_each(|block| walk(block, found));
+            }
+        }
+        let mut found = Vec::new();
+        for function in self.functions.iter().chain([&self.main]) {
+            walk(&function.body, &mut found);
+        }
+        found
+    }
+
+    /// How much it does: its calls of intrinsics and its assignments.
+    pub fn work(&self) -> usize {
+        self.calls().len() + self.assignments().len()
+    }
+
+    /// Whether it is plain C: it calls no intrinsic, so that its results do not depend on VLEN.
+    pub fn is_plain(&self) -> bool {
+        fn plain(body: &[Stmt]) -> bool {
+            body.iter().all(|s| {
+                !matches!(s, Stmt::Call(_) | Stmt::Strip { .. } | Stmt::SetFrm(_))
+                    && s.blocks().into_iter().all(plain)
+            })
+        }
+        self.functions.iter().chain([&self.main]).all(|f| plain(&f.body))
     }
 }

@@ -27,6 +27,9 @@ impl Options {
     }
 }
 
+/// Bytes of the stack that a run may ask for, whether or not a function has returned them.
+const MOST_SCRATCH: u64 = 1 << 16;
+
 /// Bytes of a vector that cost as much as a statement.
 const BYTES_PER_STEP: u64 = 32;
 
@@ -110,9 +113,11 @@ fn run<'p>(
         buffers,
         frm: Frm::Rne,
         fuel: options.fuel,
+        scratch: 0,
         node: Node { function: program.functions.len(), path: Vec::new() },
         executed,
         inverted,
+        breaks: false,
     };
     let mut frame = Frame::new(&program.main);
     for &(var, value) in &program.params {
@@ -154,18 +159,30 @@ pub struct Machine<'p> {
     pub buffers: Vec<Bits>,
     pub frm: Frm,
     fuel: u64,
+    /// Bytes of the stack asked for so far.
+    scratch: u64,
     node: Node,
     pub executed: &'p mut dyn FnMut(&Call),
     /// The call whose results are inverted.
     pub inverted: Option<&'p Call>,
+    /// A `leave` or `break` has been met: everything ends up to the innermost loop.
+    pub breaks: bool,
 }
 
 impl<'p> Machine<'p> {
-    fn body(&mut self, frame: &mut Frame<'p>, body: &'p [Stmt], first: usize) -> Result<(), String> {
+    pub(crate) fn body(
+        &mut self,
+        frame: &mut Frame<'p>,
+        body: &'p [Stmt],
+        first: usize,
+    ) -> Result<(), String> {
         for (i, stmt) in body.iter().enumerate() {
             self.node.path.push(first + i);
             self.stmt(frame, stmt)?;
             self.node.path.pop();
+            if self.breaks {
+                break;
+            }
         }
         Ok(())
     }
@@ -179,7 +196,7 @@ impl<'p> Machine<'p> {
         self.spend_many(bytes as u64 / BYTES_PER_STEP)
     }
 
-    fn spend_many(&mut self, steps: u64) -> Result<(), String> {
+    pub(crate) fn spend_many(&mut self, steps: u64) -> Result<(), String> {
         match self.fuel.checked_sub(steps) {
             Some(left) => {
                 self.fuel = left;
@@ -244,6 +261,9 @@ impl<'p> Machine<'p> {
                     frame.values[index.index()] = Some(Value::Scalar(Some(done)));
                     frame.values[vl.index()] = Some(Value::Scalar(Some(this)));
                     self.body(frame, body, 0)?;
+                    if std::mem::take(&mut self.breaks) {
+                        break;
+                    }
                     done += this;
                 }
                 Ok(())
@@ -255,23 +275,44 @@ impl<'p> Machine<'p> {
                     self.spend()?;
                     frame.values[index.index()] = Some(Value::Scalar(Some(done)));
                     self.body(frame, body, 0)?;
+                    if std::mem::take(&mut self.breaks) {
+                        break;
+                    }
                     done += 1;
                 }
                 Ok(())
             }
             Stmt::If { left, compare, right, then, otherwise } => {
-                let Value::Scalar(Some(value)) = *frame.value(*left)? else {
-                    return Err(format!(
-                        "`{}` is undefined and decides a branch",
-                        frame.function.name(*left)
-                    ));
-                };
-                if holds(frame.function.ty(*left), value, *compare, *right) {
+                if self.condition(frame, *left, *compare, *right)? {
                     self.body(frame, then, 0)
                 } else {
                     self.body(frame, otherwise, then.len())
                 }
             }
+            Stmt::Set { .. } | Stmt::Loop(_) | Stmt::When { .. } | Stmt::Leave | Stmt::Lanes(_) => {
+                self.element(frame, stmt)
+            }
+            Stmt::Break { left, compare, right } => {
+                self.breaks = self.condition(frame, *left, *compare, *right)?;
+                Ok(())
+            }
+            // The value stays what it is, undefined parts too.
+            Stmt::Hide(var) => frame.value(*var).map(|_| ()),
+            Stmt::Scratch(bytes) => {
+                self.scratch = self.scratch.saturating_add(self.expr(frame, bytes)?);
+                if self.scratch > MOST_SCRATCH {
+                    return Err(format!("more than {MOST_SCRATCH} bytes of the stack are asked for"));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a comparison holds.
+    fn condition(&self, frame: &Frame, left: Var, compare: Compare, right: u64) -> Result<bool, String> {
+        match *frame.value(left)? {
+            Value::Scalar(Some(value)) => Ok(holds(frame.function.ty(left), value, compare, right)),
+            _ => Err(format!("`{}` is undefined and decides a branch", frame.function.name(left))),
         }
     }
 

@@ -9,6 +9,7 @@ mod call;
 mod crypto;
 mod eval;
 mod invert;
+mod loops;
 mod mask;
 mod memory;
 #[cfg(test)]

@@ -49,6 +49,7 @@ impl Builder<'_> {
                 None => self.argument(intrinsic, param, u32::from(access.is_some())),
             });
         }
+        self.chain_of(intrinsic, &args);
         self.body.push(Stmt::Call(Call { dst: Some(acc), intrinsic, overloaded, args }));
         let to = self.output(ty.elem, count);
         self.after.push(plain(Lookup::get().plain_store[&ty], None, to, &vl));

@@ -18,7 +18,7 @@ struct Seen {
 impl Builder<'_> {
     /// Puts some calls into functions, some under conditions and some into loops.
     pub fn shape(&mut self) {
-        let weights = self.settings.weights.clone();
+        let weights = self.weights.clone();
         let body = std::mem::take(&mut self.body);
         let mut shaped = Vec::with_capacity(body.len());
         let mut seen = Seen::default();
@@ -37,7 +37,7 @@ impl Builder<'_> {
                 Arg::Ref(var) => Some(*var),
                 _ => None,
             });
-            let scalar = dst.filter(|&var| self.decides(&call, var));
+            let scalar = dst.filter(|&var| self.decides(&call, var, &once));
             let stmt = match dst {
                 Some(_) if !addressed && self.chance(weights.function) => self.outline(call),
                 _ => Stmt::Call(call),
@@ -52,7 +52,7 @@ impl Builder<'_> {
                     }
                     shaped.extend(reduced);
                 }
-                self.under_condition(stmt, dst, &seen)
+                self.under_condition(stmt, dst, &seen, &once)
             } else if shapes && dst.is_none_or(|d| seen.assigned.contains(&d)) && self.chance(weights.repeat)
             {
                 self.repeated(stmt)
@@ -97,14 +97,25 @@ impl Builder<'_> {
     }
 
     /// Whether this result may decide a branch: an integer that is defined, as far as can be said.
-    fn decides(&self, call: &Call, var: Var) -> bool {
+    fn decides(&self, call: &Call, var: Var, once: &HashSet<Var>) -> bool {
         let integer = match self.program.main.ty(var) {
             Type::Scalar(e) => !e.is_float(),
             Type::Ulong | Type::Long => true,
             _ => false,
         };
-        let operand = |role| call.intrinsic.position(role).is_none_or(|i| self.is_defined(&call.args[i]));
+        let known = |arg: &Arg| match arg {
+            Arg::Var(var) => self.is_surely_defined(*var, once),
+            _ => true,
+        };
+        let operand = |role| call.intrinsic.position(role).is_none_or(|i| known(&call.args[i]));
         integer && operand(Role::Vs2) && operand(Role::Vs1) && operand(Role::Mask)
+    }
+
+    /// Whether a variable is defined wherever it has a value: what is known of it at the end holds all along.
+    fn is_surely_defined(&self, var: Var, once: &HashSet<Var>) -> bool {
+        let persists = self.live.iter().any(|l| l.var == var && l.persists);
+        let param = self.program.params.iter().any(|p| p.0 == var);
+        param || ((once.contains(&var) || persists) && self.is_defined(&Arg::Var(var)))
     }
 
     /// The call in a new function, all its variables passed by value.
@@ -153,11 +164,12 @@ impl Builder<'_> {
 
     /// The statement under a condition. Otherwise another value of the same type takes the result's place;
     /// a store is left out.
-    fn under_condition(&mut self, stmt: Stmt, dst: Option<Var>, seen: &Seen) -> Stmt {
+    fn under_condition(&mut self, stmt: Stmt, dst: Option<Var>, seen: &Seen, once: &HashSet<Var>) -> Stmt {
         let (mut then, mut otherwise) = (vec![stmt], Vec::new());
         if let Some(dst) = dst {
             let ty = self.program.main.ty(dst);
-            let fits = |v: &Var| self.program.main.ty(*v) == ty;
+            let fits =
+                |v: &Var| self.program.main.ty(*v) == ty && (*v == dst || self.is_surely_defined(*v, once));
             let others: Vec<Var> = seen.values.iter().copied().filter(fits).collect();
             match self.rng.pick(&others) {
                 Some(&src) if src != dst => otherwise.push(Stmt::Copy { dst, src }),
@@ -176,7 +188,7 @@ impl Builder<'_> {
             };
             let right = match self.rng.below(4) {
                 0 => mask, // vfirst's -1
-                _ => self.rng.below(self.settings.len.max(1)) as u64 & mask,
+                _ => self.rng.below(self.len.max(1)) as u64 & mask,
             };
             return Stmt::If { left, compare, right, then, otherwise };
         }
@@ -209,7 +221,7 @@ impl Builder<'_> {
 
     /// A trip count: a literal, or one that the compiler cannot see.
     pub fn trips(&mut self, times: u64) -> Expr {
-        if self.chance(self.settings.weights.opaque) {
+        if self.chance(self.weights.opaque) {
             Expr::Var(self.param(Type::Size, times))
         } else {
             Expr::Const(times)

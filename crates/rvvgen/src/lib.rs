@@ -4,28 +4,39 @@
 //! [`generate()`] writes program number `k` of a plan. Both are functions of their arguments alone.
 
 mod accumulators;
+mod blocks;
 mod builder;
+mod call;
 mod context;
 mod control_flow;
 mod coverage;
 mod definedness;
 mod generate;
 mod lookup;
+mod loops;
 mod memory;
 mod operand;
+mod pairs;
+mod patterns;
 mod plan;
+mod region;
 mod rng;
 mod schedule;
 mod select;
+mod sizes;
+mod stats;
 mod uses;
 mod vl_class;
 mod weights;
 
 pub use coverage::{Count, Coverage, Group};
 pub use generate::{GenerateError, Generated, Settings, generate};
-pub use plan::{Choice, Plan};
+pub use pairs::PairCoverage;
+pub use plan::{Choice, Plan, Region};
 pub use rvv_intrinsics::Category;
 pub use schedule::{Reschedule, Scheduler, schedule};
 pub use select::Selection;
+pub use sizes::{Lengths, Sizes};
+pub use stats::{Pair, Stats, StripLoop, is_operation};
 pub use vl_class::{Class, Kind, class, exists_at};
 pub use weights::{Bias, NamedPolicy, POLICIES, Weights, WeightsError};

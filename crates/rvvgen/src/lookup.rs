@@ -1,5 +1,7 @@
 //! Which loads make a type, which stores take it, which comparisons make a mask.
 
+use crate::stats::is_operation;
+use crate::vl_class::{Kind, class};
 use rvv_intrinsics::{Elem, Intrinsic, Role, Sem, Type, VecType, all};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -31,6 +33,8 @@ pub struct Lookup {
     pub elements: HashMap<VecType, Vec<&'static Intrinsic>>,
     /// What gives a value of this type another one, as it is.
     pub shapes: HashMap<VecType, Vec<&'static Intrinsic>>,
+    /// Operations that make a value of this type without holes, given values without holes.
+    pub made: HashMap<Type, Vec<&'static Intrinsic>>,
     /// The unit-stride unmasked load of a type.
     pub plain_load: HashMap<VecType, &'static Intrinsic>,
     /// The unit-stride unmasked store of a type.
@@ -48,6 +52,9 @@ impl Lookup {
     fn new() -> Lookup {
         let mut index = Lookup::default();
         for intrinsic in all() {
+            if makes_whole(intrinsic) {
+                index.made.entry(intrinsic.ret).or_default().push(intrinsic);
+            }
             match (intrinsic.sem, intrinsic.ret) {
                 (Sem::Load, Type::Vector(ty)) if !intrinsic.is_masked() && !intrinsic.has_policy() => {
                     index.plain_load.insert(ty, intrinsic);
@@ -121,6 +128,14 @@ impl Lookup {
         }
         index
     }
+}
+
+/// Whether it makes a value without holes of values without holes.
+fn makes_whole(intrinsic: &Intrinsic) -> bool {
+    let gaps = intrinsic.is_masked() && !intrinsic.policy.mask_undisturbed();
+    let partly = matches!(intrinsic.sem, Sem::Slidedown | Sem::Gather | Sem::Compress | Sem::MvElement0);
+    let plain = class(intrinsic).kind == Kind::Plain;
+    is_operation(intrinsic) && plain && !gaps && !partly && !intrinsic.sem.is_reduction()
 }
 
 /// The type of the buffer behind a pointer.

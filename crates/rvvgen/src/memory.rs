@@ -16,7 +16,7 @@ pub struct Access {
 impl Builder<'_> {
     /// A fresh value of this type, by a load.
     pub fn load(&mut self, ty: VecType, depth: u32) -> Var {
-        let weights = &self.settings.weights;
+        let weights = self.weights.clone();
         let (segments, chain) = (weights.segments, weights.chain);
         if depth == 0
             && ty.nf == 1
@@ -59,8 +59,9 @@ impl Builder<'_> {
         let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
         let dst = self.var(Type::Vector(ty));
         let defined = self.is_defined(&Arg::Var(source));
+        let chain = self.chain_of(intrinsic, &args);
         self.body.push(Stmt::Call(Call { dst: Some(dst), intrinsic, overloaded, args }));
-        self.assign(dst, Type::Vector(ty), defined);
+        self.assign_result(dst, Type::Vector(ty), defined, chain);
         Some(dst)
     }
 
@@ -77,8 +78,9 @@ impl Builder<'_> {
         let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
         let dst = self.var(Type::Vector(tuple));
         let defined = self.is_defined(&Arg::Var(var));
+        let chain = self.chain_of(intrinsic, &args);
         self.body.push(Stmt::Call(Call { dst: Some(dst), intrinsic, overloaded, args }));
-        self.assign(dst, Type::Vector(tuple), defined);
+        self.assign_result(dst, Type::Vector(tuple), defined, chain);
         Some((tuple, dst))
     }
 
@@ -95,10 +97,11 @@ impl Builder<'_> {
 
     /// Makes a value's defined part visible: a store, or a put.
     pub fn store(&mut self, var: Var) {
+        self.mark_used(var);
         match self.program.main.ty(var) {
             Type::Vector(ty) => {
                 let index = Lookup::get();
-                let in_tuple = ty.nf == 1 && self.chance(self.settings.weights.segments);
+                let in_tuple = ty.nf == 1 && self.chance(self.weights.segments);
                 let tuple = if in_tuple { self.in_tuple(ty, var) } else { None };
                 let (ty, var) = tuple.unwrap_or((ty, var));
                 let wanted: Vec<&'static Intrinsic> =
@@ -119,6 +122,7 @@ impl Builder<'_> {
 
     /// A store of this variable by this intrinsic.
     pub fn store_by(&mut self, intrinsic: &'static Intrinsic, overloaded: bool, var: Var) {
+        self.mark_used(var);
         let access = self.access(intrinsic);
         let args = intrinsic
             .params
@@ -149,7 +153,7 @@ impl Builder<'_> {
         let size = elem.bytes() as usize;
         match intrinsic.sem {
             Sem::LoadStrided | Sem::StoreStrided => {
-                let weights = &self.settings.weights;
+                let weights = self.weights.clone();
                 let (negative, zero) = (weights.negative, weights.zero);
                 if self.chance(zero) {
                     let buffer = self.data_buffer(store, elem, span.count * fields);
@@ -192,7 +196,7 @@ impl Builder<'_> {
                 let len = span.count * fields;
                 if !store
                     && intrinsic.sem == Sem::Load
-                    && self.chance(self.settings.weights.stencil)
+                    && self.chance(self.weights.stencil)
                     && let Some(access) = self.stencil(elem, len, &span.at(fields))
                 {
                     return none(access);
@@ -208,7 +212,7 @@ impl Builder<'_> {
         if !store {
             return self.input(elem, len);
         }
-        if self.chance(self.settings.weights.overlap) {
+        if self.chance(self.weights.overlap) {
             let fits = |b: &rvv_ir::Buffer| b.kind == BufferKind::Out && b.elem == elem && b.len >= len;
             let found: Vec<usize> =
                 (0..self.program.buffers.len()).filter(|&i| fits(&self.program.buffers[i])).collect();

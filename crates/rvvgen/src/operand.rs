@@ -2,6 +2,7 @@
 
 use crate::builder::{Builder, Live, arg};
 use crate::lookup::Lookup;
+use crate::vl_class::exists_at;
 use rvv_intrinsics::{Elem, Intrinsic, Param, Role, Sem, Type, VecType};
 use rvv_ir::data::{Distribution, Init};
 use rvv_ir::{Arg, BufferKind, Call, Expr, Stmt, Var};
@@ -17,7 +18,7 @@ impl Builder<'_> {
             }
             (Role::Vl, _) => arg(self.span(crate::class(intrinsic).ratio).vl),
             (Role::Avl, _) => {
-                let most = 3 * self.settings.len;
+                let most = 3 * self.len;
                 let value = self.rng.below(most + 1) as u64;
                 arg(self.number(value))
             }
@@ -37,10 +38,15 @@ impl Builder<'_> {
 
     /// A scalar operand.
     fn scalar(&mut self, elem: Elem) -> Arg {
+        if self.rng.below(2) == 0
+            && let Some(live) = self.find_live(Type::Scalar(elem), true)
+        {
+            return Arg::Var(live.var);
+        }
         let distribution =
-            if self.chance(self.settings.weights.corner) { Distribution::Mix } else { Distribution::Small };
+            if self.chance(self.weights.corner) { Distribution::Mix } else { Distribution::Small };
         let value = distribution.draw(elem, self.rng.data());
-        if self.chance(self.settings.weights.literal) {
+        if self.chance(self.weights.literal) {
             Arg::Expr(Expr::Const(value))
         } else {
             Arg::Var(self.param(Type::Scalar(elem), value))
@@ -50,7 +56,7 @@ impl Builder<'_> {
     /// What a `size_t` operand counts: bits of a shift, elements of a slide, the index of a gather.
     fn amount(&mut self, intrinsic: &Intrinsic) -> u64 {
         let usual = match intrinsic.sem {
-            Sem::Slideup | Sem::Slidedown | Sem::Gather => self.settings.len + 2,
+            Sem::Slideup | Sem::Slidedown | Sem::Gather => self.len + 2,
             _ => 70,
         };
         match self.rng.below(16) {
@@ -62,7 +68,7 @@ impl Builder<'_> {
 
     /// A vector or tuple of this type.
     pub fn vector(&mut self, ty: VecType, defined: bool, depth: u32) -> Var {
-        if self.chance(self.settings.weights.reuse) {
+        if self.chance(self.weights.reuse) {
             // Undefined elements say little: a value that has none comes first.
             let found = self
                 .find_live(Type::Vector(ty), true)
@@ -71,7 +77,44 @@ impl Builder<'_> {
                 return var;
             }
         }
+        if ty.nf == 1
+            && depth < 2
+            && self.chance(self.weights.produce)
+            && let Some(var) = self.produce(Type::Vector(ty), depth)
+            && (!defined || self.is_defined(&Arg::Var(var)))
+        {
+            return var;
+        }
         self.load(ty, depth)
+    }
+
+    /// A value of this type by an operation, on results that are there if any suit.
+    fn produce(&mut self, ty: Type, depth: u32) -> Option<Var> {
+        let made = Lookup::get().made.get(&ty)?;
+        let smallest = self.settings.smallest_vlen();
+        let mut found: Option<&'static Intrinsic> = None;
+        for _ in 0..12 {
+            let intrinsic = *self.rng.pick(made)?;
+            let suits = crate::class(intrinsic).ratio == self.class.ratio
+                && exists_at(intrinsic, smallest)
+                && self.settings.may_feed(intrinsic);
+            if !suits {
+                continue;
+            }
+            let there = |p: &&Param| {
+                matches!(p.role, Role::Vs2 | Role::Vs1 | Role::Acc)
+                    && self.live.iter().any(|l| l.ty == p.ty && l.chain > 0 && l.defined)
+            };
+            let is_fed = intrinsic.params.iter().any(|p| there(&p));
+            if is_fed {
+                found = Some(intrinsic);
+                break;
+            }
+            found = found.or(Some(intrinsic));
+        }
+        let intrinsic = found?;
+        let overloaded = self.settings.overloads(intrinsic, &mut self.rng);
+        self.call(intrinsic, overloaded, depth + 1)
     }
 
     /// Indices for a gather: most of them in the vector.
@@ -86,13 +129,14 @@ impl Builder<'_> {
     /// A mask. That of a memory operation must be defined wherever it is looked at.
     pub fn mask(&mut self, n: u32, defined: bool, depth: u32) -> Var {
         let ty = Type::Mask(n as u8);
-        if self.chance(self.settings.weights.reuse)
+        if self.chance(self.weights.reuse)
             && let Some(live) = self.find_live(ty, true)
         {
             return live.var;
         }
-        if depth < 2 && n == self.class.ratio && self.chance(self.settings.weights.compare) {
-            let var = self.compare(n, depth + 1);
+        if depth < 2 && n == self.class.ratio && self.chance(self.weights.compare) {
+            let made = if self.rng.below(4) == 0 { self.produce(ty, depth) } else { None };
+            let var = made.unwrap_or_else(|| self.compare(n, depth + 1));
             if self.is_defined(&Arg::Var(var)) || !defined {
                 return var;
             }

@@ -2,6 +2,7 @@
 
 use crate::rng::Rng;
 use rvv_intrinsics::{Role, Type};
+use rvv_ir::loops::Target;
 use rvv_ir::{Program, Stmt};
 
 /// The order of loads and stores among the operations.
@@ -40,7 +41,7 @@ fn rank(stmt: &Stmt) -> u8 {
     match stmt {
         Stmt::Call(call) if call.intrinsic.ret == Type::Void => 2,
         Stmt::Call(call) if call.intrinsic.param(Role::Base).is_some() => 0,
-        Stmt::Put { .. } => 2,
+        Stmt::Put { .. } | Stmt::Set { target: Target::Element(_), .. } | Stmt::Lanes(_) => 2,
         _ => 1,
     }
 }
@@ -93,6 +94,13 @@ impl Reschedule for Program {
         if scheduler == Scheduler::Unit {
             return;
         }
+        // Functions of intrinsics are one call each; those of element statements have an order, too.
+        for number in 0..self.functions.len() {
+            if self.functions[number].body.iter().any(Stmt::is_element) {
+                let body = std::mem::take(&mut self.functions[number].body);
+                self.functions[number].body = all(self, body, scheduler, seed);
+            }
+        }
         let body = std::mem::take(&mut self.main.body);
         self.main.body = all(self, body, scheduler, seed);
     }
@@ -107,6 +115,13 @@ fn all(program: &Program, body: Vec<Stmt>, scheduler: Scheduler, seed: u64) -> V
         Stmt::For { index, count, body } => Stmt::For { index, count, body: inner(body) },
         Stmt::If { left, compare, right, then, otherwise } => {
             Stmt::If { left, compare, right, then: inner(then), otherwise: inner(otherwise) }
+        }
+        Stmt::Loop(mut of) => {
+            of.body = inner(of.body);
+            Stmt::Loop(of)
+        }
+        Stmt::When { condition, then, otherwise } => {
+            Stmt::When { condition, then: inner(then), otherwise: inner(otherwise) }
         }
         other => other,
     });

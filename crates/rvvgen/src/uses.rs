@@ -14,7 +14,7 @@ impl Builder<'_> {
             return;
         }
         let index = Lookup::get();
-        let weights = &self.settings.weights;
+        let weights = self.weights.clone();
         let choices = [
             (weights.reduce, &index.reductions),
             (weights.permute, &index.permutations),
@@ -29,7 +29,7 @@ impl Builder<'_> {
                 self.store(result);
             }
         }
-        if self.chance(self.settings.weights.reshape) {
+        if self.chance(self.weights.reshape) {
             self.reshape(var, ty);
         }
     }
@@ -65,9 +65,14 @@ impl Builder<'_> {
                 _ => self.argument(intrinsic, param, 1),
             });
         }
+        let chain = self.chain_of(intrinsic, &args);
         let dst = self.var(intrinsic.ret);
         let overloaded = intrinsic.overloaded.is_some() && self.rng.below(4) == 0;
-        self.body.push(Stmt::Call(Call { dst: Some(dst), intrinsic, overloaded, args }));
+        let call = Call { dst: Some(dst), intrinsic, overloaded, args };
+        let defined = self.result_is_defined(&call, true);
+        self.body.push(Stmt::Call(call));
+        self.assign_result(dst, intrinsic.ret, defined, chain);
+        self.mark_used(dst);
         dst
     }
 }

@@ -1,5 +1,7 @@
 //! Generation policies: small biases that add up.
 
+use crate::rng::Rng;
+
 macro_rules! biases {
     ($( $(#[doc = $doc:literal])* $field:ident / $variant:ident = $name:literal : $default:literal, )*) => {
         /// How likely each kind of choice is, from 0 to 1.
@@ -57,7 +59,19 @@ macro_rules! biases {
 
 biases! {
     /// An operand is a value that is there already rather than a fresh load.
-    reuse / Reuse = "reuse": 0.4,
+    reuse / Reuse = "reuse": 0.9,
+    /// An operand that is not there is computed by another operation rather than loaded.
+    produce / Produce = "produce": 0.6,
+    /// A def-use pair is made that the plan deals out to a region.
+    pairs / Pairs = "pairs": 0.9,
+    /// Each weight of a program is left out, kept or doubled: programs differ in what they are full of.
+    swarm / Swarm = "swarm": 0.7,
+    /// A result is stored at once, rather than at the end if nothing has used it by then.
+    visible / Visible = "store-at-once": 0.3,
+    /// Values are made before the loops and used in them.
+    outside / Outside = "outside": 0.5,
+    /// A strip loop is inside the one before it.
+    inside / Inside = "strip-in-strip": 0.15,
     /// A result overwrites a variable rather than making a new one.
     overwrite / Overwrite = "overwrite": 0.3,
     /// A result is kept in use for the rest of the program rather than only stored: long live ranges.
@@ -100,6 +114,16 @@ biases! {
     branch / Branch = "branch": 0.05,
     /// A call that overwrites its result is made some times over, in a counted loop.
     repeat / Repeat = "repeat": 0.05,
+    /// A run of statements is put into a branch with else, a counted loop or a function.
+    several / Several = "several": 0.35,
+    /// A strip loop is left when a number out of a vector or mask says so.
+    exit / Exit = "early-exit": 0.15,
+    /// A value goes through inline assembly, of which the compiler knows nothing.
+    barrier / Barrier = "barrier": 0.02,
+    /// Memory of the stack is taken, of a size that may be unknown.
+    scratch / Scratch = "scratch": 0.03,
+    /// A sequence that back ends fold, or nearly one.
+    patterns / Patterns = "patterns": 0.4,
     /// A stride is negative.
     negative / Negative = "negative-stride": 0.2,
     /// A stride is 0.
@@ -112,6 +136,46 @@ biases! {
     corner / Corner = "corner": 0.5,
     /// An accumulator lives from one strip to the next.
     carry / Carry = "carry": 0.1,
+    /// A program is plain C on elements, for the compilers' vectorisers, rather than intrinsics.
+    loops / Loops = "loops": 0.0,
+    /// Of such a program: relative weight of loops that compute element by element.
+    loop_map / LoopMap = "loop-map": 0.5,
+    /// Relative weight of nests of two and three loops.
+    loop_nests / LoopNests = "loop-nests": 0.25,
+    /// Relative weight of reductions.
+    loop_reductions / LoopReductions = "loop-reductions": 0.25,
+    /// Relative weight of stencils.
+    loop_stencils / LoopStencils = "loop-stencils": 0.1,
+    /// Relative weight of recurrences.
+    loop_recurrences / LoopRecurrences = "loop-recurrences": 0.1,
+    /// Relative weight of loops that end early.
+    loop_search / LoopSearch = "loop-search": 0.1,
+    /// Relative weight of scatters and histograms.
+    loop_scatter / LoopScatter = "loop-scatter": 0.05,
+    /// Relative weight of loops on fields of records.
+    loop_interleaved / LoopInterleaved = "loop-interleaved": 0.1,
+    /// Relative weight of loops on bytes: memcpy, memset, strlen, memchr.
+    loop_bytes / LoopBytes = "loop-bytes": 0.05,
+    /// Relative weight of groups of adjacent scalar statements.
+    loop_slp / LoopSlp = "loop-slp": 0.15,
+    /// Relative weight of vectors of fixed length, `vector_size` in C.
+    loop_vectors / LoopVectors = "loop-vectors": 0.1,
+    /// A statement in a loop is conditional.
+    loop_conditions / LoopConditions = "loop-conditions": 0.2,
+    /// A function works on floating point.
+    loop_floats / LoopFloats = "loop-floats": 0.4,
+    /// A function's buffers are parameters rather than globals.
+    loop_pointers / LoopPointers = "loop-pointers": 0.5,
+    /// A loop has a pragma.
+    loop_pragmas / LoopPragmas = "loop-pragmas": 0.05,
+    /// A subscript that may be a modulo of the counter is one.
+    loop_modulo / LoopModulo = "loop-modulo": 0.7,
+    /// A subscript that may be read from a buffer is.
+    loop_indirect / LoopIndirect = "loop-indirect": 0.7,
+    /// Buffers that were written are read and written again.
+    loop_reuse / LoopReuse = "loop-reuse": 0.15,
+    /// A subscript is any function of what there is, reduced to the buffer's size.
+    loop_unguided / LoopUnguided = "loop-unguided": 0.0,
 }
 
 /// A named policy: its name, what it is for, and what it changes in the default weights.
@@ -122,9 +186,15 @@ pub const POLICIES: &[NamedPolicy] = &[
     ("default", "a bit of everything", &[]),
     (
         "plain",
-        "one strip-mined loop, nothing reused",
+        "strip-mined loops one after the other, nothing reused",
         &[
             (Bias::Reuse, 0.0),
+            (Bias::Produce, 0.0),
+            (Bias::Pairs, 0.0),
+            (Bias::Swarm, 0.0),
+            (Bias::Visible, 1.0),
+            (Bias::Outside, 0.0),
+            (Bias::Inside, 0.0),
             (Bias::Overwrite, 0.0),
             (Bias::Tails, 0.0),
             (Bias::SetFrm, 0.0),
@@ -133,6 +203,11 @@ pub const POLICIES: &[NamedPolicy] = &[
             (Bias::Function, 0.0),
             (Bias::Branch, 0.0),
             (Bias::Repeat, 0.0),
+            (Bias::Several, 0.0),
+            (Bias::Exit, 0.0),
+            (Bias::Barrier, 0.0),
+            (Bias::Scratch, 0.0),
+            (Bias::Patterns, 0.0),
             (Bias::Overlap, 0.0),
             (Bias::Stencil, 0.0),
             (Bias::Carry, 0.0),
@@ -146,11 +221,15 @@ pub const POLICIES: &[NamedPolicy] = &[
     (
         "spill",
         "long live ranges, more values than registers",
-        &[(Bias::Keep, 0.9), (Bias::Reuse, 0.7), (Bias::Overwrite, 0.0)],
+        &[(Bias::Keep, 0.9), (Bias::Outside, 1.0), (Bias::Overwrite, 0.0)],
     ),
-    ("chain", "results feed what follows: undisturbed chains", &[(Bias::Reuse, 0.9), (Bias::Overwrite, 0.7)]),
+    (
+        "chain",
+        "results feed what follows: undisturbed chains",
+        &[(Bias::Reuse, 1.0), (Bias::Produce, 0.9), (Bias::Overwrite, 0.7)],
+    ),
     ("masks", "masks from comparisons", &[(Bias::Compare, 0.9)]),
-    ("tails", "tails read after vl shrinks and grows", &[(Bias::Tails, 0.5), (Bias::Reuse, 0.7)]),
+    ("tails", "tails read after vl shrinks and grows", &[(Bias::Tails, 0.5)]),
     ("strides", "stride 0 and negative", &[(Bias::Negative, 0.5), (Bias::Zero, 0.3)]),
     ("overlap", "buffers that overlap, stencils", &[(Bias::Overlap, 0.5), (Bias::Stencil, 0.5)]),
     (
@@ -166,7 +245,24 @@ pub const POLICIES: &[NamedPolicy] = &[
     (
         "control",
         "functions, branches, nests",
-        &[(Bias::Function, 0.3), (Bias::Branch, 0.3), (Bias::Nest, 0.5), (Bias::Repeat, 0.5)],
+        &[
+            (Bias::Function, 0.3),
+            (Bias::Branch, 0.3),
+            (Bias::Nest, 0.5),
+            (Bias::Repeat, 0.5),
+            (Bias::Several, 0.9),
+            (Bias::Exit, 0.5),
+        ],
+    ),
+    (
+        "barriers",
+        "inline assembly between operations, memory of the stack beside vectors",
+        &[(Bias::Barrier, 0.3), (Bias::Scratch, 0.5)],
+    ),
+    (
+        "patterns",
+        "sequences that back ends fold, and near misses",
+        &[(Bias::Patterns, 1.0), (Bias::Pairs, 0.2)],
     ),
     ("carry", "accumulators that live from strip to strip", &[(Bias::Carry, 0.9), (Bias::Block, 0.0)]),
     ("reductions", "results are reduced", &[(Bias::Reduce, 0.9)]),
@@ -176,7 +272,92 @@ pub const POLICIES: &[NamedPolicy] = &[
     (
         "segments",
         "tuples: segment loads and stores, vcreate, vget",
-        &[(Bias::Segments, 0.9), (Bias::Reuse, 0.5)],
+        &[(Bias::Segments, 0.9), (Bias::Reuse, 0.6)],
+    ),
+    ("loops", "plain C for the vectorisers, a bit of everything", &[(Bias::Loops, 1.0)]),
+    (
+        "reductions-in-c",
+        "plain C: reductions",
+        &[(Bias::Loops, 1.0), (Bias::LoopReductions, 1.0), (Bias::LoopMap, 0.1), (Bias::LoopSlp, 0.0)],
+    ),
+    (
+        "stencils",
+        "plain C: stencils and recurrences",
+        &[
+            (Bias::Loops, 1.0),
+            (Bias::LoopStencils, 1.0),
+            (Bias::LoopRecurrences, 0.7),
+            (Bias::LoopMap, 0.1),
+            (Bias::LoopSlp, 0.0),
+        ],
+    ),
+    (
+        "search",
+        "plain C: loops that end early, byte loops",
+        &[
+            (Bias::Loops, 1.0),
+            (Bias::LoopSearch, 1.0),
+            (Bias::LoopBytes, 0.5),
+            (Bias::LoopMap, 0.1),
+            (Bias::LoopSlp, 0.0),
+        ],
+    ),
+    (
+        "slp",
+        "plain C: groups of adjacent scalar statements",
+        &[
+            (Bias::Loops, 1.0),
+            (Bias::LoopSlp, 1.0),
+            (Bias::LoopMap, 0.0),
+            (Bias::LoopNests, 0.0),
+            (Bias::LoopReductions, 0.0),
+            (Bias::LoopStencils, 0.0),
+            (Bias::LoopRecurrences, 0.0),
+            (Bias::LoopSearch, 0.0),
+            (Bias::LoopScatter, 0.0),
+            (Bias::LoopInterleaved, 0.0),
+            (Bias::LoopBytes, 0.0),
+            (Bias::LoopVectors, 0.0),
+        ],
+    ),
+    (
+        "fixed-length",
+        "plain C: vector_size types, shuffles, conversions, inserted lanes",
+        &[
+            (Bias::Loops, 1.0),
+            (Bias::LoopVectors, 1.0),
+            (Bias::LoopMap, 0.1),
+            (Bias::LoopNests, 0.0),
+            (Bias::LoopReductions, 0.1),
+            (Bias::LoopSlp, 0.1),
+        ],
+    ),
+    (
+        "unguided",
+        "plain C without a policy: what the others are measured against",
+        &[
+            (Bias::Loops, 1.0),
+            (Bias::LoopUnguided, 0.85),
+            (Bias::LoopReuse, 0.8),
+            (Bias::LoopReductions, 0.05),
+            (Bias::LoopStencils, 0.0),
+            (Bias::LoopInterleaved, 0.0),
+            (Bias::LoopBytes, 0.0),
+            (Bias::LoopSlp, 0.0),
+            (Bias::LoopVectors, 0.0),
+            (Bias::LoopPragmas, 0.0),
+        ],
+    ),
+    (
+        "records",
+        "plain C: fields of records, strides, indirect subscripts",
+        &[
+            (Bias::Loops, 1.0),
+            (Bias::LoopInterleaved, 1.0),
+            (Bias::LoopScatter, 0.5),
+            (Bias::LoopMap, 0.2),
+            (Bias::LoopSlp, 0.0),
+        ],
     ),
 ];
 
@@ -228,6 +409,22 @@ impl Weights {
             self.set(bias, weight);
         }
         true
+    }
+
+    /// The weights of one program: those of rare things left out, kept or doubled, now and then.
+    pub(crate) fn skewed(&self, rng: &mut Rng) -> Weights {
+        let mut weights = self.clone();
+        if !rng.chance(self.swarm) {
+            return weights;
+        }
+        for &bias in Bias::ALL {
+            let factor = [0.0, 1.0, 1.0, 2.0][rng.below(4)];
+            let weight = self.get(bias);
+            if weight < 0.5 {
+                weights.set(bias, weight * factor);
+            }
+        }
+        weights
     }
 
     /// The weights of a named policy.

@@ -8,12 +8,12 @@ use std::fmt::Write;
 
 /// A function being written.
 pub(super) struct Body<'p> {
-    program: &'p Program,
-    globals: &'p Globals,
-    function: &'p Function,
+    pub(super) program: &'p Program,
+    pub(super) globals: &'p Globals,
+    pub(super) function: &'p Function,
     /// What its variables are called.
     vars: Vec<String>,
-    depth: usize,
+    pub(super) depth: usize,
 }
 
 /// Operator precedence of a printed expression.
@@ -72,13 +72,13 @@ impl<'p> Body<'p> {
         }
     }
 
-    fn line(&self, out: &mut String, text: &str) {
+    pub(super) fn line(&self, out: &mut String, text: &str) {
         out.extend(std::iter::repeat_n("    ", self.depth));
         out.push_str(text);
         out.push('\n');
     }
 
-    fn block(&mut self, out: &mut String, body: &[Stmt]) {
+    pub(super) fn block(&mut self, out: &mut String, body: &[Stmt]) {
         self.depth += 1;
         self.statements(out, body);
         self.depth -= 1;
@@ -92,11 +92,12 @@ impl<'p> Body<'p> {
             }
             Stmt::Invoke { dst, function, args } => {
                 let callee = &self.program.functions[*function];
-                let args: Vec<String> = args
+                let mut args: Vec<String> = args
                     .iter()
                     .zip(&callee.params)
                     .map(|(a, &p)| self.value(a, callee.ty(p), false))
                     .collect();
+                args.extend(self.pointer_args(callee));
                 let name = &self.globals.functions[*function];
                 let text = format!("{}{name}({});", self.assign(*dst), args.join(", "));
                 self.line(out, &text);
@@ -132,17 +133,26 @@ impl<'p> Body<'p> {
                 self.block(out, body);
                 self.line(out, "}");
             }
-            Stmt::If { left, compare, right, then, otherwise } => {
-                let operator = match compare {
-                    Compare::Eq => "==",
-                    Compare::Ne => "!=",
-                    Compare::Lt => "<",
-                    Compare::Le => "<=",
-                    Compare::Gt => ">",
-                    Compare::Ge => ">=",
+            Stmt::Break { left, compare, right } => {
+                let text = format!("if ({})", self.condition(*left, *compare, *right));
+                self.line(out, &text);
+                self.line(out, "    break;");
+            }
+            Stmt::Hide(var) => {
+                let constraint = match self.function.ty(*var) {
+                    Type::Vector(_) | Type::Mask(_) => "+vr",
+                    Type::Scalar(e) if e.is_float() => "+f",
+                    _ => "+r",
                 };
-                let right = self.constant(self.function.ty(*left), *right, true);
-                let text = format!("if ({} {operator} {right}) {{", self.name(*left));
+                let text = format!("__asm__ volatile(\"\" : \"{constraint}\"({}));", self.name(*var));
+                self.line(out, &text);
+            }
+            Stmt::Scratch(bytes) => {
+                let text = format!("hide(__builtin_alloca({}));", self.expr(bytes, Level::Sum));
+                self.line(out, &text);
+            }
+            Stmt::If { left, compare, right, then, otherwise } => {
+                let text = format!("if ({}) {{", self.condition(*left, *compare, *right));
                 self.line(out, &text);
                 self.block(out, then);
                 if !otherwise.is_empty() {
@@ -151,7 +161,15 @@ impl<'p> Body<'p> {
                 }
                 self.line(out, "}");
             }
+            Stmt::Set { .. } | Stmt::Loop(_) | Stmt::When { .. } | Stmt::Leave | Stmt::Lanes(_) => {
+                self.element_statement(out, stmt);
+            }
         }
+    }
+
+    fn condition(&self, left: Var, compare: Compare, right: u64) -> String {
+        let right = self.constant(self.function.ty(left), right, true);
+        format!("{} {} {right}", self.name(left), compare.sign())
     }
 
     fn assign(&self, dst: Option<Var>) -> String {
@@ -196,8 +214,7 @@ impl<'p> Body<'p> {
     }
 
     fn element(&self, buffer: usize, at: &Expr) -> String {
-        let field = if self.program.buffers[buffer].elem.is_float() { ".f" } else { "" };
-        format!("{}{field}[{}]", self.globals.buffers[buffer], self.expr(at, Level::Sum))
+        format!("{}[{}]", self.base(buffer), self.expr(at, Level::Sum))
     }
 
     /// A literal of this type, from its bits.

@@ -1,5 +1,6 @@
 //! Which extensions programs need.
 
+use super::loops::computes_in_f16;
 use crate::Program;
 use rvv_intrinsics::{Elem, Intrinsic, Type};
 use rvv_isa::Ext;
@@ -17,6 +18,9 @@ pub fn march(programs: &[&Program]) -> String {
                 Elem::Bf16 => extensions.insert(Ext::Zvfbfmin.name()),
                 _ => false,
             };
+        }
+        if computes_in_f16(program) {
+            extensions.insert(Ext::Zfh.name());
         }
         for call in program.calls() {
             for ext in call.intrinsic.requires() {

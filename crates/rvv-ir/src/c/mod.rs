@@ -6,6 +6,7 @@
 
 mod body;
 mod build;
+mod loops;
 mod march;
 mod names;
 mod runtime;
@@ -13,8 +14,10 @@ mod tables;
 
 use crate::{Buffer, BufferKind, Expected, Linkage, Program, Stmt, Var};
 use body::Body;
+use loops::{dimensions, literal_types, pointer_params};
 pub use march::march;
 use names::Names;
+pub use runtime::{FENV_ACCESS, INTRINSICS_HEADER};
 use rvv_intrinsics::{Elem, Type};
 use std::fmt::Write;
 
@@ -71,7 +74,8 @@ pub fn emit(programs: &[&Program], options: &COptions) -> String {
     let libc = options.libc || matches!(options.mode, Mode::Libc(_));
     let mut out = String::new();
     header(&mut out, programs, options.mode, options.file.unwrap_or("program.c"), libc);
-    runtime::includes(&mut out, libc, programs.iter().any(|p| sets_frm(p)));
+    let plain = programs.iter().all(|p| p.is_plain());
+    runtime::includes(&mut out, libc, programs.iter().any(|p| sets_frm(p)), plain);
     runtime::helpers(&mut out, options.mode, libc, &used_floats(programs));
     let mut file = Names::new();
     for (n, program) in programs.iter().enumerate() {
@@ -132,7 +136,9 @@ fn emit_functions(out: &mut String, program: &Program, globals: &Globals, file: 
         let ret = f.ret.map_or(Type::Void, |v| f.ty(v));
         write!(out, "{linkage}{ret} {name}(").unwrap();
         let mut body = Body::new(program, globals, f, file.clone());
-        let params: Vec<String> = f.params.iter().map(|&p| format!("{} {}", f.ty(p), body.name(p))).collect();
+        let mut params: Vec<String> =
+            f.params.iter().map(|&p| format!("{} {}", f.ty(p), body.name(p))).collect();
+        params.extend(pointer_params(program, f, &globals.buffers));
         out.push_str(&if params.is_empty() { "void".into() } else { params.join(", ") });
         out.push_str(")\n{\n");
         body.variables(out, |v| !f.params.contains(&v));
@@ -147,7 +153,9 @@ fn emit_functions(out: &mut String, program: &Program, globals: &Globals, file: 
 /// A program as a person would write it who only wants it compiled: one function, its parameters and buffers
 /// unknown, and nothing that runs it. For reports of compilers that crash.
 pub fn emit_function(program: &Program) -> String {
-    let mut out = String::from("#include <riscv_vector.h>\n\n");
+    let header =
+        if program.is_plain() { "#include <stddef.h>\n#include <stdint.h>\n" } else { INTRINSICS_HEADER };
+    let mut out = format!("{header}\n");
     runtime::float_bits(&mut out, &used_floats(&[program]));
     let mut file = Names::new();
     file.give("program");
@@ -158,17 +166,20 @@ pub fn emit_function(program: &Program) -> String {
     if sets_frm(program) {
         out.push_str("void set_frm(unsigned long mode);\n");
     }
+    if any_stmt(program, &|s| matches!(s, Stmt::Scratch(_))) {
+        out.push_str("void hide(const volatile void *p);\n");
+    }
     for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
-        let (elem, len) = (buffer.elem, buffer.len.max(1));
+        let (elem, size) = (buffer.elem, dimensions(buffer));
         match buffer.kind {
             BufferKind::Const => declare(&mut out, buffer, name),
             // As `declare` has them, so that the same statements fit.
             _ if elem.is_float() => {
                 let bits = Elem::unsigned(elem.sew()).c_name();
-                writeln!(out, "extern union {{ {bits} bits[{len}]; {} f[{len}]; }} {name};", elem.c_name())
+                writeln!(out, "extern union {{ {bits} bits{size}; {} f{size}; }} {name};", elem.c_name())
                     .unwrap();
             }
-            _ => writeln!(out, "extern {} {name}[{len}];", elem.c_name()).unwrap(),
+            _ => writeln!(out, "extern {} {name}{size};", elem.c_name()).unwrap(),
         }
     }
     out.push('\n');
@@ -221,15 +232,15 @@ fn header(out: &mut String, programs: &[&Program], mode: Mode, file: &str, libc:
 fn declare(out: &mut String, buffer: &Buffer, name: &str) {
     // `hide` lets the address of the others escape, so that nothing is known of what they hold.
     let kind = if buffer.kind == BufferKind::Const { "static const " } else { "static " };
-    let (elem, len) = (buffer.elem, buffer.len.max(1));
+    let (elem, size) = (buffer.elem, dimensions(buffer));
     let values = buffer.init.values(elem, buffer.len);
     let zero = values.iter().all(|&v| v == 0);
     let digits = elem.bytes() as usize * 2;
     if elem.is_float() {
         let bits = Elem::unsigned(elem.sew()).c_name();
-        write!(out, "{kind}union {{ {bits} bits[{len}]; {} f[{len}]; }} {name}", elem.c_name()).unwrap();
+        write!(out, "{kind}union {{ {bits} bits{size}; {} f{size}; }} {name}", elem.c_name()).unwrap();
     } else {
-        write!(out, "{kind}{} {name}[{len}]", elem.c_name()).unwrap();
+        write!(out, "{kind}{} {name}{size}", elem.c_name()).unwrap();
     }
     if zero {
         out.push_str(if elem.is_float() { " = {{0}};\n" } else { " = {0};\n" });
@@ -280,6 +291,7 @@ fn used_floats(programs: &[&Program]) -> Vec<Elem> {
             f.vars.iter().for_each(|v| see(v.ty));
         }
         program.calls().iter().for_each(|c| c.intrinsic.params.iter().for_each(|p| see(p.ty)));
+        literal_types(program).into_iter().for_each(|e| see(Type::Scalar(e)));
     }
     used.sort();
     used
@@ -288,13 +300,13 @@ fn used_floats(programs: &[&Program]) -> Vec<Elem> {
 /// Whether a program changes the dynamic rounding mode. A compiler must then get `-frounding-math`;
 /// the file itself turns `FENV_ACCESS` on where that is known.
 pub fn sets_frm(program: &Program) -> bool {
-    fn within(body: &[Stmt]) -> bool {
-        body.iter().any(|stmt| match stmt {
-            Stmt::SetFrm(_) => true,
-            Stmt::Strip { body, .. } | Stmt::For { body, .. } => within(body),
-            Stmt::If { then, otherwise, .. } => within(then) || within(otherwise),
-            _ => false,
-        })
+    any_stmt(program, &|s| matches!(s, Stmt::SetFrm(_)))
+}
+
+/// Whether a program has such a statement.
+fn any_stmt(program: &Program, wanted: &dyn Fn(&Stmt) -> bool) -> bool {
+    fn within(body: &[Stmt], wanted: &dyn Fn(&Stmt) -> bool) -> bool {
+        body.iter().any(|stmt| wanted(stmt) || stmt.blocks().into_iter().any(|block| within(block, wanted)))
     }
-    program.functions.iter().chain([&program.main]).any(|f| within(&f.body))
+    program.functions.iter().chain([&program.main]).any(|f| within(&f.body, wanted))
 }

@@ -4,8 +4,17 @@ use super::Mode;
 use rvv_intrinsics::Elem;
 use std::fmt::Write;
 
-pub(super) fn includes(out: &mut String, libc: bool, sets_frm: bool) {
-    out.push_str("#include <riscv_vector.h>\n#include <stddef.h>\n#include <stdint.h>\n");
+/// The header that programs of plain C do without.
+pub const INTRINSICS_HEADER: &str = "#include <riscv_vector.h>\n";
+
+/// What a file that changes the dynamic rounding mode has, and others do not.
+pub const FENV_ACCESS: &str = "#pragma STDC FENV_ACCESS ON";
+
+pub(super) fn includes(out: &mut String, libc: bool, sets_frm: bool, plain: bool) {
+    if !plain {
+        out.push_str(INTRINSICS_HEADER);
+    }
+    out.push_str("#include <stddef.h>\n#include <stdint.h>\n");
     if libc {
         out.push_str("#include <stdio.h>\n#include <stdlib.h>\n");
     }
@@ -20,7 +29,7 @@ pub(super) fn includes(out: &mut String, libc: bool, sets_frm: bool) {
     if sets_frm {
         // Only with it do intrinsics without _rm round by the dynamic mode (intrinsic specification,
         // "Implicit FP rounding mode intrinsics"). GCC has -frounding-math instead.
-        out.push_str("#ifdef __clang__\n#pragma STDC FENV_ACCESS ON\n#endif\n\n");
+        writeln!(out, "#ifdef __clang__\n{FENV_ACCESS}\n#endif\n").unwrap();
     }
 }
 

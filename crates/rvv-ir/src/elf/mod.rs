@@ -10,6 +10,7 @@
 
 mod call;
 mod layout;
+mod loops;
 mod scalar;
 mod stmt;
 mod vector;
@@ -119,6 +120,7 @@ pub fn lower_with(programs: &[&Program], options: &ElfOptions) -> Result<Vec<u8>
             slots: &layout.slots[number],
             functions: Vec::new(),
             function: 0,
+            ends: Vec::new(),
         };
         lowering.program(write)?;
         for (buffer, &address) in program.buffers.iter().zip(&layout.buffers[number]) {
@@ -253,6 +255,8 @@ struct Lowering<'p> {
     functions: Vec<Label>,
     /// The function being lowered, as [`Program::function`] counts.
     function: usize,
+    /// Where the loops end that the statement is in, the innermost last.
+    ends: Vec<Label>,
 }
 
 impl Lowering<'_> {

@@ -3,6 +3,7 @@
 use super::layout::registers;
 use super::{LowerError, Lowering, reg, scalar};
 use crate::{Arg, Compare, Expr, Stmt, Var};
+use rvv_asm::Label;
 use rvv_intrinsics::Type;
 use rvv_isa::{Inst, Op, Vtype, csr};
 
@@ -53,33 +54,53 @@ impl Lowering<'_> {
                 this.code.asm.li(reg::A1, 1);
                 Ok(())
             })?,
+            Stmt::Break { left, compare, right } => {
+                let no = self.jump_unless_holds(*left, *compare, *right);
+                // The check has seen to it that there is a loop.
+                if let Some(&end) = self.ends.last() {
+                    self.code.jump(end);
+                }
+                self.code.asm.place(no);
+            }
+            // There is no compiler that knows anything, and variables are not on the stack.
+            Stmt::Hide(_) | Stmt::Scratch(_) => {}
             Stmt::If { left, compare, right, then, otherwise } => {
-                let ty = self.ty(*left);
-                self.load_scalar(self.function, *left, reg::A0);
-                self.code.asm.li(reg::A1, scalar::canonical(ty, *right));
-                let signed = match ty {
-                    Type::Scalar(e) => e.is_signed(),
-                    ty => matches!(ty, Type::Long | Type::Ptrdiff),
-                };
-                let (less, not_less) = if signed { (Op::Blt, Op::Bge) } else { (Op::Bltu, Op::Bgeu) };
-                let (op, a, b) = match compare {
-                    Compare::Eq => (Op::Beq, reg::A0, reg::A1),
-                    Compare::Ne => (Op::Bne, reg::A0, reg::A1),
-                    Compare::Lt => (less, reg::A0, reg::A1),
-                    Compare::Ge => (not_less, reg::A0, reg::A1),
-                    Compare::Gt => (less, reg::A1, reg::A0),
-                    Compare::Le => (not_less, reg::A1, reg::A0),
-                };
-                let (no, end) = (self.code.asm.label(), self.code.asm.label());
-                self.code.jump_unless(op, a, b, no);
+                let no = self.jump_unless_holds(*left, *compare, *right);
+                let end = self.code.asm.label();
                 self.statements(then)?;
                 self.code.jump(end);
                 self.code.asm.place(no);
                 self.statements(otherwise)?;
                 self.code.asm.place(end);
             }
+            Stmt::Set { .. } | Stmt::Loop(_) | Stmt::When { .. } | Stmt::Leave | Stmt::Lanes(_) => {
+                self.element_statement(stmt)?;
+            }
         }
         Ok(())
+    }
+
+    /// Jumps to the label that is returned, to be placed yet, unless the comparison holds.
+    fn jump_unless_holds(&mut self, left: Var, compare: Compare, right: u64) -> Label {
+        let ty = self.ty(left);
+        self.load_scalar(self.function, left, reg::A0);
+        self.code.asm.li(reg::A1, scalar::canonical(ty, right));
+        let signed = match ty {
+            Type::Scalar(e) => e.is_signed(),
+            ty => matches!(ty, Type::Long | Type::Ptrdiff),
+        };
+        let (less, not_less) = if signed { (Op::Blt, Op::Bge) } else { (Op::Bltu, Op::Bgeu) };
+        let (op, a, b) = match compare {
+            Compare::Eq => (Op::Beq, reg::A0, reg::A1),
+            Compare::Ne => (Op::Bne, reg::A0, reg::A1),
+            Compare::Lt => (less, reg::A0, reg::A1),
+            Compare::Ge => (not_less, reg::A0, reg::A1),
+            Compare::Gt => (less, reg::A1, reg::A0),
+            Compare::Le => (not_less, reg::A1, reg::A0),
+        };
+        let no = self.code.asm.label();
+        self.code.jump_unless(op, a, b, no);
+        no
     }
 
     /// `for (index = 0; index < count; index += a1) body`
@@ -95,7 +116,9 @@ impl Lowering<'_> {
         self.expr(count, reg::A1);
         self.load_scalar(self.function, index, reg::A0);
         self.code.jump_unless(Op::Bltu, reg::A0, reg::A1, end);
+        self.ends.push(end);
         body(self)?;
+        self.ends.pop();
         self.load_scalar(self.function, index, reg::A0);
         self.code.asm.rrr(Op::Add, reg::A0, reg::A0, reg::A1);
         self.store_scalar(self.function, index, reg::A0);

@@ -11,7 +11,7 @@ use rvv_ir::{
 use rvvsim::config::Agnostic;
 
 fn buffer(name: &str, elem: Elem, len: usize, kind: BufferKind, init: Init) -> Buffer {
-    Buffer { name: name.into(), elem, len, kind, init }
+    Buffer { name: name.into(), elem, len, dims: Vec::new(), kind, init }
 }
 
 fn var(x: Var) -> Expr {
@@ -234,6 +234,70 @@ fn masks() -> (Program, Vec<u8>) {
         expected.extend(number.to_le_bytes());
     }
     (p, expected)
+}
+
+/// Strips are copied until one has a 7; what is left of that strip and after it stays 0.
+fn search() -> (Program, Vec<u8>) {
+    let text = "rvv-ir 1
+data a: u32[9] = [1, 2, 3, 4, 7, 5, 6, 8, 9]
+out b: u32[9] = zero
+param n: size = 9
+param none: size = 5
+fn copied(x: u32m1, m: b32, vl: size) -> long {
+  var first: long
+  hide m
+  first = vfirst_m_b32(m, vl)
+  return first
+}
+main {
+  var i: size
+  var vl: size
+  var k: size
+  var x: u32m1
+  var m: b32
+  var first: long
+  strip e32mf2 n as i, vl {
+    x = vle32_v_u32m1(&a[i], vl)
+    m = vmseq_vx_u32m1_b32(x, 0x7, vl)
+    scratch none + vl
+    hide x
+    first = call copied(x, m, vl)
+    for 4 as k {
+      if k == 1 {
+        break if first < 0
+      }
+      x = vadd_vx_u32m1(x, 0x1, vl)
+    }
+    break if first >= 0
+    vse32_v_u32m1(&b[i], x, vl)
+  }
+}
+";
+    let program: Program = text.parse().unwrap();
+    // At VLEN 128 strips are of 2 elements; the third has the 7. Longer ones: see the loop below.
+    (program, words([2, 3, 4, 5, 0, 0, 0, 0, 0]))
+}
+
+#[test]
+fn a_loop_can_be_left_in_all_forms() {
+    let (program, at_128) = search();
+    let at_256 = words([2, 3, 4, 5, 0, 0, 0, 0, 0]);
+    let elf = elf::lower(&[&program]).unwrap();
+    for agnostic in [Agnostic::Undisturbed, Agnostic::Ones] {
+        for (vlen, bytes) in [(128, &at_128), (256, &at_256)] {
+            let (status, printed) = run(elf.clone(), vlen, agnostic, &[]);
+            assert_eq!((status.as_str(), &printed), ("exit 0", bytes), "VLEN {vlen}");
+        }
+    }
+    let Some(clang) = clang() else { return };
+    let source = c::emit(&[&program], &COptions::default());
+    for level in ["-O0", "-O2"] {
+        let elf = compile(&clang, &source, &c::march(&[&program]), &[level, "-Wall", "-Werror"]).unwrap();
+        let (status, printed) = run(elf, 128, Agnostic::Ones, &[]);
+        assert_eq!((status.as_str(), printed), ("exit 0", at_128.clone()), "{level}");
+    }
+    let alone = c::emit_function(&program);
+    assert!(alone.contains("void hide(const volatile void *p);"), "{alone}");
 }
 
 fn programs() -> Vec<(Program, Vec<u8>)> {

@@ -6,4 +6,5 @@ mod float_by_search;
 mod float_softfloat;
 mod integer;
 mod inverted;
+mod loops;
 mod programs;

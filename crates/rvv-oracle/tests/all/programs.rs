@@ -131,3 +131,46 @@ main {{
     let message = refused(&body("y = x"), 128);
     assert_eq!(message, "main, statement 1: `x` is read where it may not have been assigned");
 }
+
+/// A search: strips of 4 until one has a 7, then the rest is left alone.
+const SEARCH: &str = "rvv-ir 1
+data a: u32[12] = [1, 2, 3, 4, 5, 7, 6, 7, 8, 9, 10, 11]
+out b: u32[12] = zero
+param n: size = 12
+
+main {
+  var i: size
+  var vl: size
+  var k: size
+  var x: u32m1
+  var m: b32
+  var first: long
+  strip e32m1 n as i, vl {
+    x = vle32_v_u32m1(&a[i], vl)
+    hide x
+    scratch vl * 3
+    vse32_v_u32m1(&b[i], x, vl)
+    m = vmseq_vx_u32m1_b32(x, 0x7, vl)
+    first = vfirst_m_b32(m, vl)
+    for 3 as k {
+      break if first == 1
+      x = vadd_vx_u32m1(x, 0x64, vl)
+    }
+    break if first >= 0
+    vse32_v_u32m1(&b[i], x, vl)
+  }
+}
+";
+
+#[test]
+fn a_loop_can_be_left() {
+    // At VLEN 128, the second strip has the 7 at place 1.
+    assert_eq!(printed(SEARCH, 128), "301 302 303 304 5 7 6 7 0 0 0 0");
+    // At 256, the first strip has it at place 5: the inner loop runs to its end.
+    assert_eq!(printed(SEARCH, 256), "1 2 3 4 5 7 6 7 0 0 0 0");
+    let outside =
+        SEARCH.replace("  strip e32m1 n as i, vl {", "  break if n == 1\n  strip e32m1 n as i, vl {");
+    assert!(refused(&outside, 128).contains("in none"), "{}", refused(&outside, 128));
+    let much = SEARCH.replace("scratch vl * 3", "scratch vl * 100000");
+    assert!(refused(&much, 128).contains("of the stack"), "{}", refused(&much, 128));
+}

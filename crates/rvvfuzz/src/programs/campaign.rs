@@ -1,10 +1,12 @@
 //! One batch of programs, from their numbers to their record. The way of a program, in order:
 //!
 //! 1. it is [written](Campaign::write) from its number, and the oracle says what it must print;
-//! 2. it is built by every compiler, run on every emulator and compared: [`judge_all`];
+//! 2. it is built by the compilers, run on the emulators and compared, as far as the batch's [`Sample`] has them:
+//!    [`judge_all`];
 //! 3. testbeds that fail everything are left out: [`always_failing`];
 //! 4. the [`vote`] says who is wrong;
-//! 5. it is compared with the same program in other orders of its statements: [`Campaign::compare_schedules`].
+//! 5. what is a known fault gets its name: [`Observation::fault`];
+//! 6. it is compared with the same program in other orders of its statements: [`Campaign::compare_schedules`].
 //!
 //! Then the batch goes to the [store](super::store), and each verdict to the [reducer](super::reduce): both are called by
 //! the [`workers`](super::workers).
@@ -15,17 +17,34 @@ use super::judge::health::{Health, always_failing, works};
 use super::judge::outcome::{Kind, Outcome};
 use super::judge::probe::{Named, try_testbeds};
 use super::judge::vote::{Culprit, Verdict, vote};
+use super::known::feature::Feature;
+use super::known::{Fault, Observation, faults};
+use super::reduce::target::{Target, outcomes};
+use super::reduce::triage::early;
+use super::sampling::{Sample, Sampling, batch};
 use super::settings::Settings;
 use super::store::{BatchRecord, ProgramRecord};
-use super::testbed::compiler::Limits;
+use super::testbed::compiler::{Family, Limits};
 use super::testbed::{Component, TestbedId, Testbeds};
-use rvv_ir::Program;
+use rvv_ir::c::sets_frm;
+use rvv_ir::{Expected, Program};
 use rvv_oracle::{Options, VlChoice, evaluate};
-use rvvgen::{GenerateError, Generated, Plan, Scheduler, Weights, generate};
+use rvvgen::{GenerateError, Generated, Lengths, Plan, Scheduler, Sizes, Weights, generate};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A campaign's programs and testbeds.
 pub struct Campaign {
+    seed: u64,
+    sampling: Sampling,
+    /// Programs in a batch.
+    batch: u64,
+    /// One program in so many may have one of these.
+    triggers: (u32, Vec<&'static Feature>),
+    /// Verdicts on known faults get their names.
+    recognise: bool,
     plan: Plan,
     weights: Vec<Weights>,
     schedulers: Vec<Scheduler>,
@@ -35,6 +54,14 @@ pub struct Campaign {
     /// What compilers may use.
     pub limits: Limits,
     health: Health,
+    activity: Activity,
+}
+
+/// What is at work, for the status line.
+#[derive(Default)]
+struct Activity {
+    builds: AtomicU64,
+    doing: Mutex<Option<String>>,
 }
 
 /// A program, and the state in which it was written.
@@ -60,12 +87,13 @@ impl Campaign {
             }
         }
         let base = rvvgen::Settings {
-            len: settings.len.max(1),
+            len: settings.len.map_or(Lengths::Strips, Lengths::Range),
             vlens,
             selection: selection.clone(),
             ..rvvgen::Settings::default()
         };
-        let plan = Plan::new(settings.seed, &selection, settings.ops, base.smallest_vlen());
+        let ops = settings.ops.unwrap_or(Sizes::OPERATIONS);
+        let plan = Plan::new(settings.seed, &selection, ops, base.smallest_vlen());
         if plan.is_empty() {
             return Err(GenerateError::NothingSelected(base.smallest_vlen()).to_string());
         }
@@ -74,7 +102,31 @@ impl Campaign {
             return Err("a campaign needs a policy and a schedule".to_string());
         }
         let limits = settings.limits();
-        Ok(Campaign { plan, weights, schedulers, base, testbeds, limits, health: Health::default() })
+        let Settings { seed, sampling, batch, .. } = *settings;
+        let (health, activity) = (Health::default(), Activity::default());
+        let is_here = |f: &&Fault| testbeds.builds.iter().any(|b| f.is_of(&b.compiler));
+        let triggers = faults().iter().filter(is_here).filter_map(|f| f.trigger.as_ref()).collect();
+        Ok(Campaign {
+            seed,
+            sampling,
+            batch,
+            triggers: (settings.triggers, triggers),
+            recognise: true,
+            plan,
+            weights,
+            schedulers,
+            base,
+            testbeds,
+            limits,
+            health,
+            activity,
+        })
+    }
+
+    /// The same, with verdicts that nobody compares with the list of known faults: that may be done later.
+    #[must_use]
+    pub fn unrecognised(self) -> Campaign {
+        Campaign { recognise: false, ..self }
     }
 
     /// Calls that are asked for.
@@ -85,16 +137,55 @@ impl Campaign {
     /// The section of each call that is asked for, as [`rvv_intrinsics::Intrinsic::section`].
     pub fn sections(&self) -> Vec<u8> {
         let programs = (0..self.plan.round() as u64).filter_map(|k| self.plan.program(k));
-        programs.flat_map(|(_, calls)| calls).map(|c| c.intrinsic.section).collect()
+        programs.flatten().flat_map(|region| region.choices).map(|c| c.intrinsic.section).collect()
     }
 
     /// Programs after which all have been made once.
     pub fn round(&self) -> u64 {
-        (self.plan.round() * self.schedulers.len()) as u64
+        self.plan.round() as u64
     }
 
-    /// Program `number`: each one of the plan comes in every schedule in turn.
+    /// The numbers of program `k` of the plan, in each of the schedules in which it is run.
+    pub fn numbers(&self, k: u64) -> Vec<u64> {
+        let of = self.schedulers.len();
+        let number = |schedule: usize| k.saturating_mul(of as u64).saturating_add(schedule as u64);
+        self.sampling.schedules(self.seed, k, of).into_iter().map(number).collect()
+    }
+
+    /// Program `number`, most of them without what triggers known faults.
     fn write(&self, number: u64) -> Result<Written, String> {
+        let written = self.write_any(number)?;
+        let (one_in, triggers) = &self.triggers;
+        if Sampling::one_in(self.seed, self.plan_number(number), *one_in) {
+            return Ok(written);
+        }
+        let Some(program) = self.without(&written.case.program, triggers) else { return Ok(written) };
+        Ok(Written { case: self.case(number, program)?, mended: true })
+    }
+
+    /// The program without these; `None` if it has none of them, or if nothing is left without them.
+    fn without(&self, program: &Program, triggers: &[&Feature]) -> Option<Program> {
+        let mut places = self.testbeds.places();
+        if has_groups(program) {
+            places.retain(|(_, vl)| *vl == VlChoice::Max);
+        }
+        let mut rest: Option<Program> = None;
+        for trigger in triggers {
+            let program = rest.as_ref().unwrap_or(program);
+            if !trigger.places(program).is_empty() {
+                rest = Some(trigger.without(program, &places)?);
+            }
+        }
+        rest
+    }
+
+    /// Whether a program has what triggers a known fault of one of the compilers.
+    fn has_trigger(&self, program: &Program) -> bool {
+        self.triggers.1.iter().any(|trigger| !trigger.places(program).is_empty())
+    }
+
+    /// Program `number`: each one of the plan has a number for each schedule.
+    fn write_any(&self, number: u64) -> Result<Written, String> {
         let schedules = self.schedulers.len() as u64;
         let k = number / schedules;
         let mut settings = self.base.clone();
@@ -108,6 +199,12 @@ impl Campaign {
             return Ok(Written { case: Case::known(number, program, expected), mended: repairs > 0 });
         }
         for place in self.testbeds.places().into_iter().filter(|(_, vl)| *vl == VlChoice::Half) {
+            if let Some((_, first)) = expected.first().filter(|_| program.is_plain()) {
+                // Plain C prints the same everywhere.
+                let again = Expected { vlen: place.0, vl: place.1, ..first.clone() };
+                expected.push((place, again));
+                continue;
+            }
             match evaluate(&program, &Options { vl: place.1, ..Options::new(place.0) }) {
                 Ok(prints) => expected.push((place, prints)),
                 Err(_) => {
@@ -157,6 +254,16 @@ impl Campaign {
         self.health.stopped().into_iter().map(|c| self.testbeds.component_name(c)).collect()
     }
 
+    /// How many translation units were built, and what was begun last.
+    pub fn activity(&self) -> (u64, Option<String>) {
+        let doing = self.activity.doing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (self.activity.builds.load(Ordering::Relaxed), doing)
+    }
+
+    fn does(&self, what: String) {
+        *self.activity.doing.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+    }
+
     /// There is nothing left to work with.
     pub fn all_dropped(&self) -> bool {
         self.health.is_nothing_left(&self.testbeds)
@@ -175,15 +282,17 @@ impl Campaign {
         }
     }
 
-    /// Does a batch; `None` if `hurry` said to leave it.
-    pub fn batch(&self, first: u64, count: u64, hurry: &dyn Fn() -> bool) -> Option<BatchRecord> {
+    /// Does a batch of programs of the plan; `None` if `end` came before.
+    pub fn batch(&self, first: u64, count: u64, end: Option<Instant>) -> Option<BatchRecord> {
         let begin = Instant::now();
         let mut record = BatchRecord { first, count, ..BatchRecord::default() };
-        let mut plain = Vec::new();
-        let mut groups = Vec::new();
-        for number in first..first + count {
+        // What changes the rounding mode is built apart: the others are compiled as users compile, without
+        // FENV_ACCESS and -frounding-math. Plain C gets other flags.
+        let (mut plain, mut rounding, mut loops) = (Vec::new(), Vec::new(), Vec::new());
+        for number in (first..first.saturating_add(count)).flat_map(|k| self.numbers(k)) {
             match self.write(number) {
-                Ok(written) if written.case.has_groups() => groups.push(written),
+                Ok(written) if written.case.program.is_plain() => loops.push(written),
+                Ok(written) if sets_frm(&written.case.program) => rounding.push(written),
                 Ok(written) => plain.push(written),
                 Err(why) => record.programs.push(ProgramRecord {
                     number,
@@ -193,36 +302,58 @@ impl Campaign {
                 }),
             }
         }
-        for written in [plain, groups] {
-            self.judge(&written, &mut record, hurry)?;
+        let sample = self.sampling.sample(self.seed, batch(first, self.batch).start, &self.testbeds);
+        for mut written in [plain, rounding, loops] {
+            // With vl halved, those with element groups are not judged: nothing comes after them.
+            written.sort_by_key(|w: &Written| (w.case.has_groups(), w.case.number));
+            self.judge(&written, &sample, &mut record, end)?;
         }
         record.programs.sort_by_key(|p| p.number);
         record.seconds = begin.elapsed().as_secs_f64();
         Some(record)
     }
 
-    fn judge(&self, written: &[Written], record: &mut BatchRecord, hurry: &dyn Fn() -> bool) -> Option<()> {
+    fn judge(
+        &self,
+        written: &[Written],
+        sample: &Sample,
+        record: &mut BatchRecord,
+        end: Option<Instant>,
+    ) -> Option<()> {
         if written.is_empty() {
             return Some(());
         }
         let cases: Vec<Case> = written.iter().map(|w| w.case.clone()).collect();
-        let table = self.outcomes(&cases, record, hurry)?;
+        let table = self.outcomes(&cases, sample, record, end)?;
+        let judged = |o: &Option<Outcome>| o.as_ref().is_some_and(|o| o.kind() != Kind::Unsupported);
+        let mut pairs: BTreeSet<(u64, usize)> = BTreeSet::new();
         let mut programs: Vec<ProgramRecord> = Vec::new();
         for (case, outcomes) in cases.iter().zip(table) {
-            let judged = |o: &&Option<Outcome>| o.as_ref().is_some_and(|o| o.kind() != Kind::Unsupported);
             let operations = operations(&case.program);
             record.operations += operations;
-            record.checks += operations * outcomes.iter().filter(judged).count() as u64;
-            if outcomes.iter().any(|o| judged(&o)) {
+            record.checks += operations * outcomes.iter().filter(|o| judged(o)).count() as u64;
+            if outcomes.iter().any(judged) {
                 for call in case.program.calls() {
                     if self.base.selection.wants(call.intrinsic, call.overloaded) {
                         record.calls.push((&call.intrinsic.name, call.overloaded, case.number));
                     }
                 }
             }
-            let verdicts = vote(&self.testbeds, &outcomes);
+            let built =
+                |b: &usize| self.counts(*b) && outcomes[self.testbeds.of_build(*b)].iter().any(judged);
+            let builds = (0..self.testbeds.builds.len()).filter(built);
+            pairs.extend(builds.map(|b| (self.plan_number(case.number), b)));
+            let mut verdicts = vote(&self.testbeds, &outcomes);
+            for verdict in &mut verdicts {
+                verdict.early = Some(early(&self.testbeds, verdict, &case.program));
+                if self.recognise {
+                    verdict.fault = self.fault(verdict, &case.program, end);
+                }
+            }
+            record.triggers += u64::from(self.has_trigger(&case.program));
             programs.push(ProgramRecord { number: case.number, outcomes, ir: None, verdicts });
         }
+        record.pairs += pairs.len() as u64;
         self.compare_schedules(written, &mut programs);
         for (program, case) in programs.iter_mut().zip(&cases) {
             if !program.verdicts.is_empty() {
@@ -233,13 +364,42 @@ impl Campaign {
         Some(())
     }
 
+    /// The known fault that a verdict is, if it is one; that may take another build or two.
+    pub fn fault(&self, verdict: &Verdict, program: &Program, end: Option<Instant>) -> Option<String> {
+        let limits = Limits { until: end, ..self.limits };
+        let seen = Observation::new(&self.testbeds, verdict, program)?;
+        seen.fault(&mut |_, changed| self.passes_within(verdict, changed, &limits))
+    }
+
+    /// Whether a program passes where a verdict says that another does not.
+    pub fn passes(&self, verdict: &Verdict, program: &Program) -> bool {
+        self.passes_within(verdict, program, &self.limits)
+    }
+
+    fn passes_within(&self, verdict: &Verdict, program: &Program, limits: &Limits) -> bool {
+        let Some(target) = Target::of_verdict(&self.testbeds, verdict, limits) else { return false };
+        let place = (target.run.setup.vlen, target.run.setup.vl);
+        let Ok(case) = Case::new(0, program.clone(), &[place]) else { return false };
+        outcomes(&target.build, &target.run, &[case], limits).pop().flatten() == Some(Outcome::Pass)
+    }
+
+    /// The program of the plan that a program is, in one of its schedules.
+    fn plan_number(&self, number: u64) -> u64 {
+        number / self.schedulers.len() as u64
+    }
+
+    /// Whether a build is counted in pairs of program and build: the direct lowering costs nothing and finds no bug of
+    /// a compiler, so it is counted only where there is nothing else.
+    fn counts(&self, build: usize) -> bool {
+        let direct = |b: &super::testbed::Build| b.compiler.family == Family::Direct;
+        !direct(&self.testbeds.builds[build]) || self.testbeds.builds.iter().all(direct)
+    }
+
     /// The same program in another order must print the same; a fault that comes and goes with it has that axis.
     fn compare_schedules(&self, written: &[Written], programs: &mut [ProgramRecord]) {
-        let schedules = self.schedulers.len() as u64;
+        let k = |i: usize| self.plan_number(written[i].case.number);
         for i in 0..written.len() {
-            let k = written[i].case.number / schedules;
-            let others: Vec<usize> =
-                (0..written.len()).filter(|&j| j != i && written[j].case.number / schedules == k).collect();
+            let others: Vec<usize> = (0..written.len()).filter(|&j| j != i && k(j) == k(i)).collect();
             let passes = |j: usize, t: usize| programs[j].outcomes[t] == Some(Outcome::Pass);
             let with_axis: Vec<bool> = programs[i]
                 .verdicts
@@ -271,12 +431,26 @@ impl Campaign {
                 });
             }
         }
+        // What was said of a program is not said again of the same program in another order.
+        for i in 1..programs.len() {
+            let (before, this) = programs.split_at_mut(i);
+            let same = before.iter().filter(|p| self.plan_number(p.number) == k(i));
+            let told: Vec<&Verdict> = same.flat_map(|p| &p.verdicts).collect();
+            this[0].verdicts.retain(|v| !told.iter().any(|t| t.is_same(v)));
+        }
     }
 
-    /// Outcomes on the testbeds that work.
-    fn outcomes(&self, cases: &[Case], record: &mut BatchRecord, hurry: &dyn Fn() -> bool) -> Option<Table> {
-        let mut clerk = Clerk { campaign: self, record, hurry };
-        let mut table = judge_all(&self.testbeds, cases, &self.limits, &mut clerk)?;
+    /// Outcomes on the testbeds of the sample that work.
+    fn outcomes(
+        &self,
+        cases: &[Case],
+        sample: &Sample,
+        record: &mut BatchRecord,
+        end: Option<Instant>,
+    ) -> Option<Table> {
+        let limits = Limits { until: end, ..self.limits };
+        let mut clerk = Clerk { campaign: self, record, sample, limits };
+        let mut table = judge_all(&self.testbeds, cases, &limits, &mut clerk)?;
         for (component, broken) in always_failing(&self.testbeds, &mut table) {
             self.drop(component, broken, record);
         }
@@ -284,23 +458,30 @@ impl Campaign {
     }
 }
 
-/// Takes times, and goes without what was dropped.
+/// Takes times, and goes without what was dropped or is not in the sample.
 struct Clerk<'a> {
     campaign: &'a Campaign,
     record: &'a mut BatchRecord,
-    hurry: &'a dyn Fn() -> bool,
+    sample: &'a Sample,
+    limits: Limits,
 }
 
 impl Overseer for Clerk<'_> {
     fn ends(&mut self) -> bool {
-        (self.hurry)()
+        self.limits.is_over()
     }
 
     fn skips(&mut self, component: Component) -> bool {
-        self.campaign.health.is_dropped(component)
+        !self.sample.has(component) || self.campaign.health.is_dropped(component)
+    }
+
+    fn builds(&mut self, build: usize, programs: usize) {
+        let name = self.campaign.testbeds.builds[build].name();
+        self.campaign.does(format!("{programs} programs with {name}"));
     }
 
     fn built(&mut self, build: usize, time: Duration) {
+        self.campaign.activity.builds.fetch_add(1, Ordering::Relaxed);
         self.record.timings.push((build, None, time.as_secs_f64()));
     }
 

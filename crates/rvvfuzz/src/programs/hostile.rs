@@ -41,6 +41,7 @@ pub fn store(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::programs::settings::Settings;
+    use crate::programs::store::Spent;
     use crate::programs::testbed::file::EXAMPLE;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -112,7 +113,7 @@ mod tests {
         let path = folder.path().join("c.db");
         let names = ["a on x".to_string(), "b on x".to_string()];
         let mut store = Store::create(&path, &Settings::default(), &names).unwrap();
-        store.save(&crate::programs::store::tests::batch(0), 1.0).unwrap();
+        store.save(&crate::programs::store::tests::batch(0), Spent { clock: 1.0, cpu: 2.0 }).unwrap();
         drop(store);
         let db = rusqlite::Connection::open(&path).unwrap();
         db.execute_batch(statements).unwrap();
@@ -139,7 +140,7 @@ mod tests {
             "update meta set value = '[]' where key = 'testbeds';",
             "update meta set value = replace(value, '\"ops\":10', '\"ops\":18446744073709551615') where key = 'settings';",
             "update meta set value = replace(value, '\"len\":10', '\"len\":0') where key = 'settings';",
-            "create table notes(a); create view mine as select * from notes;",
+            "create table remarks(a); create view mine as select * from remarks;",
         ] {
             assert!(store(&stored(statements)), "{statements}");
         }
@@ -147,7 +148,7 @@ mod tests {
         for statements in [
             "update meta set value = '{}' where key = 'settings';",
             "update meta set value = 'x' where key = 'format';",
-            "update meta set value = '2' where key = 'format';",
+            "update meta set value = '3' where key = 'format';",
             "delete from meta;",
             "update batches set count = -1;",
             "update verdicts set id = 5, program = -3;",

@@ -1,11 +1,12 @@
 //! What a campaign is: everything that decides its programs, its testbeds, and so its outcomes.
 
+use super::sampling::Sampling;
 use super::testbed::Testbeds;
 use crate::programs::testbed::compiler::{Compiler, Family, Lacks, Limits};
 use crate::programs::testbed::emulator::{Agnosticism, Emulator, Setup};
 use rvv_intrinsics::Extension;
 use rvv_oracle::VlChoice;
-use rvvgen::{Category, POLICIES, Scheduler, Selection, Weights};
+use rvvgen::{Category, POLICIES, Scheduler, Selection, Sizes, Weights};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,10 +17,12 @@ use std::time::Duration;
 pub struct Settings {
     /// Everything random follows from it.
     pub seed: u64,
-    /// Selected calls in a program.
-    pub ops: usize,
-    /// Elements of data.
-    pub len: usize,
+    /// Operations in a program, about.
+    #[serde(with = "sizes")]
+    pub ops: Option<Sizes>,
+    /// Elements of data; none for lengths that follow the VLENs.
+    #[serde(with = "sizes")]
+    pub len: Option<Sizes>,
     /// Programs in a batch.
     pub batch: u64,
     /// Patterns of the intrinsics' names; none means all.
@@ -30,8 +33,14 @@ pub struct Settings {
     pub categories: Vec<String>,
     /// Generation policies, taken in turn.
     pub policies: Vec<String>,
-    /// Orders of the statements: each program is run in all of them.
+    /// Orders of the statements: each program is run in one of them, some in all.
     pub schedules: Vec<String>,
+    /// How often the axes beyond the program are tried.
+    #[serde(default)]
+    pub sampling: Sampling,
+    /// One program in so many may have what triggers a known fault of its compilers; 1 means all.
+    #[serde(default = "always")]
+    pub triggers: u32,
     /// Levels of optimisation: flags, separated by blanks.
     pub levels: Vec<String>,
     /// How emulators are set up.
@@ -91,6 +100,11 @@ pub struct EmulatorSettings {
     pub vlens: Vec<u32>,
 }
 
+/// Campaigns that were begun before there was a choice.
+fn always() -> u32 {
+    1
+}
+
 /// The VLENs if none are asked for.
 pub const VLENS: [u32; 4] = [128, 256, 512, 1024];
 
@@ -102,14 +116,16 @@ impl Default for Settings {
         let strings = |names: &[&str]| names.iter().map(|n| n.to_string()).collect();
         Settings {
             seed: 1,
-            ops: 10,
-            len: 10,
+            ops: Some(Sizes::OPERATIONS),
+            len: None,
             batch: 48,
             names: Vec::new(),
             extensions: Extension::ALL.iter().map(|e| e.name().to_string()).collect(),
             categories: Category::ALL.iter().map(|c| c.name().to_string()).collect(),
             policies: strings(&["default"]),
             schedules: Scheduler::ALL.iter().map(|s| s.name().to_string()).collect(),
+            sampling: Sampling::default(),
+            triggers: 10,
             levels: strings(&LEVELS),
             setups: setups(&VLENS),
             compilers: vec![CompilerSettings::from(&Compiler::direct())],
@@ -117,6 +133,36 @@ impl Default for Settings {
             build_seconds: Limits::default().time.as_secs(),
             build_memory: Limits::default().memory >> 20,
         }
+    }
+}
+
+/// Sizes in a file: a number, or a range as text; null for none.
+mod sizes {
+    use rvvgen::Sizes;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Number(usize),
+        Range(String),
+    }
+
+    pub fn serialize<S: Serializer>(sizes: &Option<Sizes>, to: S) -> Result<S::Ok, S::Error> {
+        let form = sizes.map(|s| match s.least == s.most {
+            true => Form::Number(s.least),
+            false => Form::Range(s.to_string()),
+        });
+        form.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Sizes>, D::Error> {
+        let text = match Option::<Form>::deserialize(from)? {
+            None => return Ok(None),
+            Some(Form::Number(n)) => n.to_string(),
+            Some(Form::Range(text)) => text,
+        };
+        text.parse().map(Some).map_err(D::Error::custom)
     }
 }
 
@@ -164,8 +210,8 @@ impl Settings {
     /// The first that is not.
     pub fn check(&self) -> Result<(), String> {
         for (name, value, most) in [
-            ("ops", self.ops as u64, 1000),
-            ("len", self.len as u64, 10_000),
+            ("ops", self.ops.map_or(1, |s| s.most as u64), 1000),
+            ("len", self.len.map_or(1, |s| s.most as u64), 10_000),
             ("batch", self.batch, 2000),
             ("build_seconds", self.build_seconds, 366 * 24 * 3600),
             ("build_memory", self.build_memory, 1 << 20),
@@ -200,7 +246,8 @@ impl Settings {
 
     /// What compilers may use.
     pub fn limits(&self) -> Limits {
-        Limits { time: Duration::from_secs(self.build_seconds), memory: self.build_memory << 20 }
+        let time = Duration::from_secs(self.build_seconds);
+        Limits { time, memory: self.build_memory << 20, until: None }
     }
 
     /// The testbeds.
@@ -305,13 +352,19 @@ const FAMILIES: [(&str, Family); 5] = [
     ("direct", Family::Direct),
 ];
 
+impl Family {
+    /// As files spell it.
+    pub fn name(self) -> &'static str {
+        FAMILIES.iter().find(|(_, f)| *f == self).map_or("custom", |(name, _)| name)
+    }
+}
+
 impl From<&Compiler> for CompilerSettings {
     fn from(c: &Compiler) -> Self {
-        let family = FAMILIES.iter().find(|(_, f)| *f == c.family).map_or("custom", |(name, _)| name);
         CompilerSettings {
             name: c.name.clone(),
             version: c.version.clone(),
-            family: family.to_string(),
+            family: c.family.name().to_string(),
             command: c.command.clone(),
             linker: c.linker.clone(),
         }

@@ -1,10 +1,12 @@
 //! The campaign itself: workers take batches, one thread stores what they find, one reduces verdicts.
 
 use super::campaign::Campaign;
+use super::cpu;
 use super::judge::outcome::Kind;
 use super::judge::vote::{Culprit, Verdict};
-use super::reduce::queue::{Job, Reduce, reduce_each};
-use super::store::{BatchRecord, ProgramRecord, Reduction, Store, StoreError};
+use super::reduce::queue::{Job, Pacing, Reduce, reduce_each};
+use super::sampling;
+use super::store::{BatchRecord, ProgramRecord, Reduction, Spent, Store, StoreError};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,34 +16,46 @@ use std::time::{Duration, Instant};
 
 /// How a campaign is run; nothing here changes outcomes.
 pub struct Options<'a> {
-    /// Workers. While verdicts wait to be made small, one less, if there are two: that is work too.
+    /// Workers. While a verdict is reduced, one less: that is work too.
     pub jobs: usize,
-    /// Batches begin for so long. Those at work then may take as long again, but no more than a minute.
+    /// How long it goes on. What is at work then has a twentieth of that to end, but no more than a minute.
     pub time: Option<Duration>,
-    /// Programs `0..count`; without end if there is none.
+    /// Programs `0..count` of the plan; without end if there is none.
     pub count: Option<u64>,
     /// Programs in a batch.
     pub batch: u64,
-    /// Who makes verdicts small.
+    /// Who reduces verdicts.
     pub reducer: Option<&'a dyn Reduce>,
 }
 
 /// How far it is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Programs in the store.
+    /// Programs in the store. One is counted once, whatever its schedules.
     pub total: u64,
     /// Programs of this session.
     pub programs: u64,
     /// Checks of this session.
     pub checks: u64,
+    /// Distinct pairs of a program and a build that were judged in this session.
+    pub pairs: u64,
+    /// Programs of this session that have what triggers a known fault of their compilers.
+    pub triggers: u64,
+    /// Translation units that compilers have built in this session.
+    pub builds: u64,
+    /// What is at work: "16 programs with gcc-16 -O3".
+    pub doing: Option<String>,
+    /// CPU time of this session, in seconds.
+    pub cpu: f64,
     /// Selected calls made.
     pub covered: usize,
     /// Selected calls.
     pub calls: usize,
     /// Verdicts in the store.
     pub verdicts: u64,
-    /// Verdicts that wait to be made small.
+    /// Those of this session that are known faults.
+    pub known: u64,
+    /// Verdicts that wait to be reduced.
     pub reducing: u64,
     /// Seconds of this session.
     pub seconds: f64,
@@ -49,8 +63,21 @@ pub struct Progress {
     pub left: Option<f64>,
 }
 
-/// How long batches at work may go on when the time is up.
-const GRACE: Duration = Duration::from_secs(60);
+impl Progress {
+    /// Distinct pairs of a program and a build for each second of CPU time, reductions included.
+    pub fn pairs_per_cpu_second(&self) -> f64 {
+        self.pairs as f64 / self.cpu.max(0.01)
+    }
+}
+
+/// How long what is at work may go on when the time is up.
+fn grace(time: Duration) -> Duration {
+    (time / 20).min(Duration::from_secs(60))
+}
+
+/// At most this share of the time goes into reductions while batches are at work, after a first credit.
+const SHARE: f64 = 0.25;
+const CREDIT: f64 = 20.0;
 
 /// What is worth telling at once.
 pub enum Event<'a> {
@@ -89,7 +116,8 @@ struct Queue {
 }
 
 impl Queue {
-    fn take(&mut self) -> Option<(u64, u64)> {
+    /// The next programs, at most so many.
+    fn take(&mut self, most: u64) -> Option<(u64, u64)> {
         while let Some(count) = self.done.get(&self.next) {
             self.next += count.max(&1);
         }
@@ -97,11 +125,30 @@ impl Queue {
         if first >= self.end {
             return None;
         }
-        // Batches begin at multiples of their size, wherever the campaign was cut before.
-        let edge = (first / self.batch + 1).saturating_mul(self.batch);
+        // Batches end where they always do, wherever the campaign was cut before.
+        let edge = sampling::batch(first, self.batch).end;
         let done = self.done.range(first..).next().map_or(u64::MAX, |(&f, _)| f);
-        self.next = edge.min(done).min(self.end);
+        self.next = edge.min(done).min(self.end).min(first.saturating_add(most.max(1)));
         Some((first, self.next - first))
+    }
+}
+
+/// How fast batches go: programs and seconds of the last one that ended.
+#[derive(Default)]
+struct Pace(Mutex<Option<(u64, f64)>>);
+
+impl Pace {
+    fn note(&self, batch: &BatchRecord) {
+        let last = (batch.count, batch.seconds.max(0.001));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
+    }
+
+    /// How many programs can be done in the time that is left; `None` if it is too short for a batch worth beginning.
+    fn fits(&self, left: Option<Duration>) -> Option<u64> {
+        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Some(left), Some((programs, seconds))) = (left, last) else { return Some(u64::MAX) };
+        let fits = (programs as f64 * left.as_secs_f64() * 0.9 / seconds) as u64;
+        (fits >= programs.div_ceil(8)).then_some(fits)
     }
 }
 
@@ -117,6 +164,8 @@ pub fn run(
     mut tell: impl FnMut(Event<'_>),
 ) -> Result<Progress, RunError> {
     let begin = Instant::now();
+    let cpu_begin = cpu::seconds().unwrap_or(0.0);
+    let cpu_now = move || (cpu::seconds().unwrap_or(0.0) - cpu_begin).max(0.0);
     let done = store.done()?;
     let mut progress = Progress {
         total: done.values().sum(),
@@ -135,41 +184,64 @@ pub fn run(
     });
     // Set when the store fails: then nobody begins anything.
     let give_up = AtomicBool::new(false);
-    let waiting_verdicts = AtomicU64::new(0);
-    let late = |grace: Duration| options.time.is_some_and(|t| begin.elapsed() >= t + grace.min(t));
+    let reducing = AtomicBool::new(false);
+    let working = AtomicU64::new(options.jobs.max(1) as u64);
+    let pace = Pace::default();
+    let until = options.time.map(|t| begin + t);
+    let end = options.time.map(|t| begin + t + grace(t));
     let given_up = || give_up.load(Ordering::Relaxed);
-    let enough =
-        || stop.load(Ordering::Relaxed) || given_up() || late(Duration::ZERO) || campaign.all_dropped();
-    let hurry = || given_up() || late(GRACE);
+    let late = || until.is_some_and(|u| Instant::now() >= u);
+    let enough = || stop.load(Ordering::Relaxed) || given_up() || late() || campaign.all_dropped();
+    let left = || until.map(|u| u.saturating_duration_since(Instant::now()));
     let result = std::thread::scope(|scope| {
         let (to_main, messages) = channel();
         for worker in 0..options.jobs.max(1) {
             let to_main = to_main.clone();
-            let (queue, enough, hurry, waiting) = (&queue, &enough, &hurry, &waiting_verdicts);
-            // The second worker leaves its core to the reducer.
-            let wait = move || worker == 1 && waiting.load(Ordering::Relaxed) > 0;
-            scope.spawn(move || work(campaign, queue, &to_main, &wait, enough, hurry));
+            let (queue, pace, enough, left) = (&queue, &pace, &enough, &left);
+            let (reducing, working) = (&reducing, &working);
+            // The last worker leaves its core to the reducer.
+            let last = worker + 1 == options.jobs.max(1);
+            let wait = move || last && reducing.load(Ordering::Relaxed);
+            scope.spawn(move || {
+                let clock = Clock { wait: &wait, enough, left, end };
+                work(campaign, queue, pace, &to_main, &clock);
+                working.fetch_sub(1, Ordering::Relaxed);
+            });
         }
         let jobs = options.reducer.map(|reducer| {
             let (to_reducer, jobs) = channel::<Job>();
             let to_main = to_main.clone();
-            let idle = || stop.load(Ordering::Relaxed) || hurry();
-            // The main thread may have given up: then nobody wants to know.
-            let done = move |id, reduction| to_main.send(Message::Reduced(id, reduction)).is_ok();
-            scope.spawn(move || reduce_each(campaign, reducer, &jobs, stop, &idle, &done));
+            let (given_up, late) = (&given_up, &late);
+            let (reducing, working) = (&reducing, &working);
+            scope.spawn(move || {
+                let pacing = Pacing {
+                    stop,
+                    end,
+                    reducing,
+                    idle: &|| stop.load(Ordering::Relaxed) || given_up() || late(),
+                    may: &|spent: Duration| {
+                        let share = SHARE * begin.elapsed().as_secs_f64() + CREDIT;
+                        working.load(Ordering::Relaxed) == 0 || spent.as_secs_f64() <= share
+                    },
+                };
+                // The main thread may have given up: then nobody wants to know.
+                let done = move |id, reduction| to_main.send(Message::Reduced(id, reduction)).is_ok();
+                reduce_each(campaign, reducer, &jobs, &pacing, &done);
+            });
             to_reducer
         });
         drop(to_main);
         for (id, number, ir, verdict) in waiting {
             progress.reducing += u64::from(hand(&jobs, Job { id, number, ir, verdict }));
         }
-        let mut book = Book { store, options, begin, to_do, jobs, progress, waiting: &waiting_verdicts };
+        let mut book = Book { store, options, campaign, begin, cpu_now: &cpu_now, to_do, jobs, progress };
         let result = book.keep(&messages, &mut tell);
         if result.is_err() {
             give_up.store(true, Ordering::Relaxed);
         }
         // The reducer ends when nobody can send to it.
         book.jobs = None;
+        let result = result.and_then(|()| Ok(book.store.save_cpu(cpu_now())?));
         (result, book.progress)
     });
     let (kept, progress) = result;
@@ -188,12 +260,13 @@ fn hand(jobs: &Option<Sender<Job>>, job: Job) -> bool {
 struct Book<'a> {
     store: &'a mut Store,
     options: &'a Options<'a>,
+    campaign: &'a Campaign,
     begin: Instant,
+    /// CPU time of this session, in seconds.
+    cpu_now: &'a dyn Fn() -> f64,
     to_do: Option<u64>,
     jobs: Option<Sender<Job>>,
     progress: Progress,
-    /// [`Progress::reducing`], for the workers to see.
-    waiting: &'a AtomicU64,
 }
 
 impl Book<'_> {
@@ -222,7 +295,6 @@ impl Book<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
-            self.waiting.store(self.progress.reducing, Ordering::Relaxed);
             self.times();
             tell(Event::Progress(&self.progress));
         }
@@ -235,15 +307,22 @@ impl Book<'_> {
         if batch.count == 0 {
             return Ok(());
         }
-        let ids = self.store.save(batch, self.begin.elapsed().as_secs_f64())?;
+        let now = Spent { clock: self.begin.elapsed().as_secs_f64(), cpu: (self.cpu_now)() };
+        let ids = self.store.save(batch, now)?;
         self.progress.total += batch.count;
         self.progress.programs += batch.count;
         self.progress.checks += batch.checks;
+        self.progress.pairs += batch.pairs;
+        self.progress.triggers += batch.triggers;
         self.progress.covered = self.store.covered();
         self.progress.verdicts += ids.len() as u64;
         let verdicts = batch.programs.iter().flat_map(|p| p.verdicts.iter().map(move |v| (p, v)));
         for (id, (program, verdict)) in ids.into_iter().zip(verdicts) {
             tell(Event::Verdict(id, program.number, verdict));
+            if verdict.fault.is_some() {
+                self.progress.known += 1;
+                continue;
+            }
             if let Some(ir) = &program.ir {
                 let job = Job { id, number: program.number, ir: ir.clone(), verdict: verdict.clone() };
                 self.progress.reducing += u64::from(hand(&self.jobs, job));
@@ -255,6 +334,8 @@ impl Book<'_> {
     fn times(&mut self) {
         let p = &mut self.progress;
         p.seconds = self.begin.elapsed().as_secs_f64();
+        p.cpu = (self.cpu_now)();
+        (p.builds, p.doing) = self.campaign.activity();
         let by_time = self.options.time.map(|t| (t.as_secs_f64() - p.seconds).max(0.0));
         let rate = p.programs as f64 / p.seconds;
         let by_count = self.to_do.filter(|_| rate > 0.0).map(|n| n.saturating_sub(p.programs) as f64 / rate);
@@ -262,22 +343,35 @@ impl Book<'_> {
     }
 }
 
+/// What a worker asks before it begins something.
+struct Clock<'a> {
+    /// Whether to wait.
+    wait: &'a dyn Fn() -> bool,
+    /// Whether to end.
+    enough: &'a dyn Fn() -> bool,
+    /// The time that is left.
+    left: &'a dyn Fn() -> Option<Duration>,
+    /// When everything must have ended.
+    end: Option<Instant>,
+}
+
 fn work(
     campaign: &Campaign,
     queue: &Mutex<Queue>,
+    pace: &Pace,
     to_main: &Sender<Message>,
-    wait: &dyn Fn() -> bool,
-    enough: &dyn Fn() -> bool,
-    hurry: &dyn Fn() -> bool,
+    clock: &Clock<'_>,
 ) {
-    while !enough() {
-        if wait() {
+    while !(clock.enough)() {
+        if (clock.wait)() {
             std::thread::sleep(Duration::from_millis(100));
             continue;
         }
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(most) = pace.fits((clock.left)()) else { break };
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).take(most);
         let Some((first, count)) = next else { break };
-        let Some(batch) = guarded(campaign, first, count, hurry) else { break };
+        let Some(batch) = guarded(campaign, first, count, clock.end) else { break };
+        pace.note(&batch);
         if to_main.send(Message::Batch(Box::new(batch))).is_err() {
             return;
         }
@@ -287,8 +381,8 @@ fn work(
 }
 
 /// A batch; a panic of ours is a verdict on the program that caused it, not the campaign's end.
-fn guarded(campaign: &Campaign, first: u64, count: u64, hurry: &dyn Fn() -> bool) -> Option<BatchRecord> {
-    let attempt = |first, count| catch_unwind(AssertUnwindSafe(|| campaign.batch(first, count, hurry)));
+fn guarded(campaign: &Campaign, first: u64, count: u64, end: Option<Instant>) -> Option<BatchRecord> {
+    let attempt = |first, count| catch_unwind(AssertUnwindSafe(|| campaign.batch(first, count, end)));
     if let Ok(batch) = attempt(first, count) {
         return batch;
     }
@@ -300,6 +394,8 @@ fn guarded(campaign: &Campaign, first: u64, count: u64, hurry: &dyn Fn() -> bool
                 let one = one?;
                 whole.operations += one.operations;
                 whole.checks += one.checks;
+                whole.pairs += one.pairs;
+                whole.triggers += one.triggers;
                 whole.programs.extend(one.programs);
                 whole.calls.extend(one.calls);
                 whole.broken.extend(one.broken);
@@ -308,7 +404,7 @@ fn guarded(campaign: &Campaign, first: u64, count: u64, hurry: &dyn Fn() -> bool
                 let said = panic.downcast_ref::<String>().cloned();
                 let said = said.or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
                 whole.programs.push(ProgramRecord {
-                    number,
+                    number: campaign.numbers(number).first().copied().unwrap_or(number),
                     outcomes: vec![None; campaign.testbeds.len()],
                     ir: None,
                     verdicts: vec![Verdict::new(
@@ -330,12 +426,23 @@ mod tests {
 
     #[test]
     fn batches_fill_what_is_missing() {
-        let mut queue = Queue { next: 0, end: 25, batch: 10, done: BTreeMap::from([(0, 7), (10, 10)]) };
+        let mut queue = Queue { next: 0, end: 25, batch: 10, done: BTreeMap::from([(0, 4), (8, 8)]) };
         let mut taken = Vec::new();
-        while let Some(range) = queue.take() {
+        while let Some(range) = queue.take(7) {
             taken.push(range);
         }
-        assert_eq!(taken, [(7, 3), (20, 5)]);
+        assert_eq!(taken, [(4, 4), (16, 7), (23, 2)]);
+    }
+
+    #[test]
+    fn no_batch_is_begun_that_cannot_end_in_time() {
+        let pace = Pace::default();
+        let seconds = |s: f64| Some(Duration::from_secs_f64(s));
+        assert_eq!((pace.fits(seconds(1.0)), pace.fits(None)), (Some(u64::MAX), Some(u64::MAX)));
+        pace.note(&BatchRecord { count: 40, seconds: 20.0, ..BatchRecord::default() });
+        assert_eq!(pace.fits(None), Some(u64::MAX));
+        assert_eq!(pace.fits(seconds(10.0)), Some(18));
+        assert_eq!(pace.fits(seconds(2.0)), None);
     }
 
     fn campaign() -> Campaign {
@@ -348,11 +455,19 @@ mod tests {
         let (to_main, messages) = channel();
         let rounds = AtomicU64::new(0);
         let enough = || rounds.fetch_add(1, Ordering::Relaxed) >= 2;
-        work(&campaign(), &queue, &to_main, &|| true, &enough, &|| false);
+        let clock = Clock { wait: &|| true, enough: &enough, left: &|| None, end: None };
+        work(&campaign(), &queue, &Pace::default(), &to_main, &clock);
         assert!(matches!(messages.recv(), Ok(Message::Gone)));
         assert_eq!(queue.lock().unwrap().next, 0);
         rounds.store(0, Ordering::Relaxed);
-        work(&campaign(), &queue, &to_main, &|| false, &enough, &|| false);
+        work(&campaign(), &queue, &Pace::default(), &to_main, &Clock { wait: &|| false, ..clock });
         assert!(matches!(messages.recv(), Ok(Message::Batch(_))));
+    }
+
+    #[test]
+    fn a_batch_that_is_late_is_left() {
+        let late = Some(Instant::now());
+        assert!(guarded(&campaign(), 0, 2, late).is_none());
+        assert!(guarded(&campaign(), 0, 2, None).is_some());
     }
 }

@@ -173,11 +173,14 @@ fn bad_input_is_named_and_told_what_would_be_right() {
     says(&rvvgen(&["-o", o, "--vlen", "100"]), 2, &["power of two"]);
     says(&rvvgen(&["-o", o, "--vl", "third"]), 2, &["max, half"]);
     says(&rvvgen(&["-o", o, "--ratio", "3"]), 2, &["1, 2, 4"]);
-    says(&rvvgen(&["-o", o, "--ops", "0"]), 2, &["1..=1000"]);
+    says(&rvvgen(&["-o", o, "--ops", "0"]), 2, &["a range goes from"]);
+    says(&rvvgen(&["-o", o, "--ops", "9-3"]), 2, &["a range goes from"]);
+    says(&rvvgen(&["-o", o, "--ops", "1-2000"]), 2, &["at most 1000"]);
+    says(&rvvgen(&["-o", o, "--len", "long"]), 2, &["a range such as 1-100"]);
     says(&rvvgen(&["-o", o, "--intrinsics", "vnothing*"]), 2, &["no intrinsic is called `vnothing*`"]);
     says(&rvvgen(&["-o", o, "--oracle", "none", "--emit", "self-check"]), 2, &["--oracle internal"]);
     let weights = file("weights.toml", "resue = 0.4\n");
-    says(&rvvgen(&["-o", o, "--weights", &weights]), 2, &["weights.toml", "`resue`", "reuse, overwrite"]);
+    says(&rvvgen(&["-o", o, "--weights", &weights]), 2, &["weights.toml", "`resue`", "reuse, produce"]);
     says(&rvvgen(&["-o", o, "--weights", "/no/such/file"]), 2, &["/no/such/file"]);
     says(&rvvgen(&["-o", &format!("{ir}/below")]), 2, &["program.ir/below"]);
     says(&rvvgen(&["check", "/no/such.ir", "--vlen", "128"]), 2, &["/no/such.ir"]);

@@ -4,5 +4,6 @@ mod command;
 mod compiled;
 mod examples;
 mod head_comment;
+mod loops;
 mod programs;
 mod text;

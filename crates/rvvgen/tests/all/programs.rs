@@ -127,6 +127,12 @@ fn all_kinds_of_dependence_and_shapes_occur() {
                 Stmt::Copy { .. } => see("copy"),
                 Stmt::SetFrm(_) => see("setfrm"),
                 Stmt::Put { .. } => see("put"),
+                Stmt::Set { .. } | Stmt::Loop(_) | Stmt::When { .. } | Stmt::Leave | Stmt::Lanes(_) => {
+                    panic!("plain C in a program of intrinsics")
+                }
+                Stmt::Break { .. } => see("early exit"),
+                Stmt::Hide(_) => see("inline assembly"),
+                Stmt::Scratch(_) => see("memory of the stack"),
                 Stmt::Call(call) => {
                     let intrinsic = call.intrinsic;
                     match (intrinsic.sem, intrinsic.ret) {
@@ -188,6 +194,9 @@ fn all_kinds_of_dependence_and_shapes_occur() {
         "copy",
         "setfrm",
         "put",
+        "early exit",
+        "inline assembly",
+        "memory of the stack",
         "fault-only-first",
         "vundefined",
         "vlmul_ext",
@@ -225,8 +234,11 @@ fn measures(generated: &Generated) -> HashMap<&'static str, usize> {
     let strides: Vec<u64> = calls.iter().filter_map(|c| value(arg(c, Role::Stride))).collect();
     let mut stored: HashMap<usize, usize> = HashMap::new();
     let mut loaded: HashMap<usize, usize> = HashMap::new();
+    let mut seen: HashSet<String> = HashSet::new();
     for call in &calls {
-        if let Some(Arg::Addr(buffer, _)) = arg(call, Role::Base) {
+        // What both ways of a branch do is one access.
+        let is_news = seen.insert(format!("{} {:?}", call.intrinsic.name, call.args));
+        if let Some(Arg::Addr(buffer, _)) = arg(call, Role::Base).filter(|_| is_news) {
             let to = if call.dst.is_none() { &mut stored } else { &mut loaded };
             *to.entry(buffer).or_default() += 1;
         }
@@ -245,6 +257,7 @@ fn measures(generated: &Generated) -> HashMap<&'static str, usize> {
     HashMap::from([
         ("shapes", count(&|s| matches!(s, Stmt::Invoke { .. } | Stmt::If { .. } | Stmt::For { .. }))),
         ("setfrm", count(&|s| matches!(s, Stmt::SetFrm(_)))),
+        ("barriers", count(&|s| matches!(s, Stmt::Hide(_) | Stmt::Scratch(_)))),
         ("copies", count(&|s| matches!(s, Stmt::Copy { .. }))),
         ("overwritten", assigned.values().filter(|n| **n > 1).count()),
         (
@@ -328,6 +341,7 @@ fn policies_do_what_they_say() {
     more("fold", "constants", 3.0);
     more("control", "shapes", 2.0);
     more("carry", "carried", 2.0);
+    more("barriers", "barriers", 3.0);
     more("segments", "tuples", 1.5);
     more("reductions", "reductions", 3.0);
     more("permutations", "permutations", 3.0);
@@ -336,7 +350,9 @@ fn policies_do_what_they_say() {
     let (chain, usual) = (total("chain"), &default);
     assert!(chain["loads"] < usual["loads"], "{} {}", chain["loads"], usual["loads"]);
     // None is forgotten here.
-    assert_eq!(POLICIES.len(), 18);
+    // Those of plain C are in `loops`.
+    let of_intrinsics = POLICIES.iter().filter(|(.., changes)| !changes.iter().any(|c| c.0 == Bias::Loops));
+    assert_eq!(of_intrinsics.count(), 20);
 }
 
 #[test]
@@ -369,7 +385,7 @@ fn silly_settings_are_no_reason_to_panic() {
     let default = Settings::default();
     let plan = |ops, vlen| Plan::new(9, &Selection::default(), ops, vlen);
     for len in [0, 1, 1000] {
-        let settings = Settings { len, vlens: vec![128], ..default.clone() };
+        let settings = Settings { len: len.into(), vlens: vec![128], ..default.clone() };
         (0..20).for_each(|k| drop(generate(&plan(10, 128), k, &settings).unwrap()));
     }
     for vlens in [vec![64], vec![65536], vec![], vec![1024, 128, 128]] {
@@ -413,7 +429,7 @@ fn a_selection_is_kept_to() {
     let plan = Plan::new(1, &selection, 10, 128);
     assert!(plan.len() > 50, "{}", plan.len());
     for k in 0..plan.round() as u64 {
-        for choice in plan.program(k).unwrap().1 {
+        for choice in plan.program(k).unwrap().into_iter().flat_map(|region| region.choices) {
             let name = &choice.intrinsic.name;
             assert!(name.starts_with("__riscv_vfw") && name.ends_with("_rm") && !choice.overloaded, "{name}");
         }
@@ -424,5 +440,6 @@ fn a_selection_is_kept_to() {
 fn hardly_anything_has_to_be_taken_out_again() {
     let generated = programs(&settings(), 10, 400);
     let repairs: usize = generated.iter().map(|g| g.repairs).sum();
-    assert!(repairs < 20, "{repairs} repairs");
+    let all: usize = generated.iter().map(|g| statements(&g.program).len()).sum();
+    assert!(repairs * 2000 < all, "{repairs} repairs, {all} statements");
 }

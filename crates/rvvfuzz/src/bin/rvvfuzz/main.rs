@@ -1,7 +1,9 @@
 //! The `rvvfuzz` command.
 
 use clap::{Parser, Subcommand};
-use rvvfuzz::programs::command::{bench, doctor, reduce, replay, report, run, show};
+use rvvfuzz::programs::command::{
+    bench, doctor, known, matrix, reduce, replay, report, run, show, yardstick,
+};
 use std::process::ExitCode;
 
 /// Fuzzing campaigns: random programs and instruction streams on compilers and emulators, judged.
@@ -32,6 +34,9 @@ enum Command {
     Replay(replay::Command),
     Report(report::Command),
     Bench(bench::Command),
+    Yardstick(yardstick::Command),
+    Matrix(matrix::Command),
+    Known(known::Command),
     Isa(rvvfuzz::streams::command::Command),
 }
 
@@ -44,6 +49,9 @@ fn main() -> ExitCode {
         Command::Replay(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Yardstick(command) => command.run(),
+        Command::Matrix(command) => command.run(),
+        Command::Known(command) => command.run(),
         Command::Isa(command) => command.run(),
     }
 }

@@ -2,21 +2,23 @@
 
 use super::{Done, exit};
 use crate::programs::campaign::Campaign;
+use crate::programs::cpu;
 use crate::programs::judge::batch;
 use crate::programs::judge::case::Case;
 use crate::programs::judge::case::operations;
 use crate::programs::judge::probe::{Named, try_testbeds};
 use crate::programs::settings::{CompilerSettings, EmulatorSettings, Settings};
 use crate::programs::testbed::compiler::{Compiler, Family};
-use crate::programs::testbed::{Build, Run};
+use crate::programs::testbed::{Build, Component, Run};
 use clap::Args;
 use rvv_cli::outln;
 use std::process::ExitCode;
 
-/// Measure checks per CPU-second: batches on rvvsim in process, compared with one compilation and one QEMU
+/// Measure throughput per CPU-second: batches on rvvsim in process, compared with one compilation and one QEMU
 /// process each.
 ///
-/// A check is one operation on one testbed, judged. Both methods generate the same programs, compute the
+/// What counts most is how many distinct pairs of a program and a build are judged. A check is one operation on one
+/// testbed, judged: it grows with configurations, too. Both methods generate the same programs, compute the
 /// expected output, compile with the same compilers at the same levels without libc, run and judge. Batches
 /// run as in a campaign, in every configuration of rvvsim; single programs run on QEMU, in one configuration,
 /// and in each that QEMU has of those. CPU time is that of this process and its children. It ends with 0 if
@@ -44,10 +46,11 @@ pub struct Command {
     seed: u64,
 }
 
-/// Checks, and the CPU seconds they took.
+/// Checks and pairs of a program and a build, and the CPU seconds they took.
 #[derive(Clone, Copy, Default)]
 struct Measured {
     checks: u64,
+    pairs: u64,
     seconds: f64,
 }
 
@@ -56,8 +59,13 @@ impl Measured {
         self.checks as f64 / self.seconds.max(0.01)
     }
 
+    fn pair_rate(self) -> f64 {
+        self.pairs as f64 / self.seconds.max(0.01)
+    }
+
     fn add(&mut self, other: Measured) {
         self.checks += other.checks;
+        self.pairs += other.pairs;
         self.seconds += other.seconds;
     }
 }
@@ -93,9 +101,9 @@ impl Command {
             self.alone,
             on_qemu.len()
         );
-        let begin = cpu_seconds()?;
+        let begin = cpu::seconds()?;
         let cases = self.cases(&campaign)?;
-        let writing = (cpu_seconds()? - begin) / cases.len() as f64;
+        let writing = (cpu::seconds()? - begin) / cases.len() as f64;
         outln!("writing and evaluating a program: {:.1} ms of CPU time", 1000.0 * writing);
         let head = ["batched", "one by one, 1", "ratio", "all set-ups", "ratio"];
         outln!(
@@ -107,6 +115,10 @@ impl Command {
             head[3],
             head[4]
         );
+        let sample = settings.sampling.sample(settings.seed, 0, &campaign.testbeds);
+        let drawn: Vec<Run> =
+            (0..runs.len()).filter(|&r| sample.has(Component::Run(r))).map(|r| runs[r].clone()).collect();
+        let mut as_drawn = Measured::default();
         let mut sums = [Measured::default(); 3];
         let few = &cases[..cases.len().min(self.alone.into())];
         for build in &campaign.testbeds.builds {
@@ -116,9 +128,21 @@ impl Command {
                 measure(build, &on_qemu, few, &campaign, 1, writing)?,
             ];
             line(&build.name(), measured);
+            as_drawn.add(measure(build, &drawn, &cases, &campaign, settings.batch as usize, writing)?);
             sums.iter_mut().zip(measured).for_each(|(sum, m)| sum.add(m));
         }
         line("all", sums);
+        outln!(
+            "distinct program × build per CPU-second: {:.1} in all {} set-ups, {:.1} in {} as a campaign draws them; one by \
+             one {:.1} in 1, {:.1} in {}",
+            sums[0].pair_rate(),
+            runs.len(),
+            as_drawn.pair_rate(),
+            drawn.len(),
+            sums[1].pair_rate(),
+            sums[2].pair_rate(),
+            on_qemu.len()
+        );
         Ok(sums[0].rate() >= 10.0 * sums[1].rate())
     }
 
@@ -176,7 +200,7 @@ fn measure(
     size: usize,
     writing: f64,
 ) -> Result<Measured, String> {
-    let begin = cpu_seconds()?;
+    let begin = cpu::seconds()?;
     let mut measured = Measured::default();
     for some in cases.chunks(size) {
         let parts = batch::build(build, some, &campaign.limits).map_err(|e| e.to_string())?;
@@ -184,40 +208,13 @@ fn measure(
             if part.elf.is_err() {
                 continue;
             }
+            measured.pairs += part.cases.len() as u64;
             for run in runs {
                 let judged = part.run(run, some).map_err(|e| e.to_string())?;
                 measured.checks += judged.iter().map(|(i, _)| operations(&some[*i].program)).sum::<u64>();
             }
         }
     }
-    measured.seconds = cpu_seconds()? - begin + writing * cases.len() as f64;
+    measured.seconds = cpu::seconds()? - begin + writing * cases.len() as f64;
     Ok(measured)
-}
-
-/// CPU time of this process and of its children that have ended, in seconds.
-fn cpu_seconds() -> Result<f64, String> {
-    let text = std::fs::read_to_string("/proc/self/stat").map_err(|e| format!("/proc/self/stat: {e}"))?;
-    parse_stat(&text).ok_or_else(|| "/proc/self/stat is not as proc(5) describes it".to_string())
-}
-
-/// Fields 14 to 17: utime, stime, cutime, cstime, in hundredths of a second. The second field, in
-/// parentheses, may contain anything.
-fn parse_stat(text: &str) -> Option<f64> {
-    let (_, rest) = text.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    let ticks: Vec<f64> = fields.get(11..15)?.iter().filter_map(|f| f.parse().ok()).collect();
-    (ticks.len() == 4).then(|| ticks.iter().sum::<f64>() / 100.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cpu_time_is_read_whatever_the_name() {
-        let text = "1 (a) b) S 2 3 4 5 6 7 8 9 10 11 100 50 25 25 20 0 1 0 0";
-        assert_eq!(parse_stat(text), Some(2.0));
-        assert!(parse_stat("").is_none());
-        assert!(cpu_seconds().unwrap() >= 0.0);
-    }
 }

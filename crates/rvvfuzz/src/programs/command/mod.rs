@@ -1,13 +1,17 @@
-//! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`.
+//! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
+//! `matrix`, `known`.
 
 pub mod bench;
 pub mod doctor;
+pub mod known;
+pub mod matrix;
 pub mod reduce;
 pub mod replay;
 pub mod report;
 pub mod run;
 pub mod show;
 mod testbed_args;
+pub mod yardstick;
 
 use rvv_cli::{errln, out};
 use std::process::ExitCode;

@@ -139,12 +139,12 @@ impl Command {
         name: &str,
     ) -> Result<Reduction, String> {
         errln!("reducing it, for at most {} s", self.time.as_secs());
-        let before = case.program.calls().len();
+        let before = case.program.work();
         let reduction = reducer
-            .reduce(case, verdict, testbeds, &self.stop)
+            .reduce(case, verdict, testbeds, &self.stop, None)
             .ok_or("the fault did not show when the program was run again")?;
         let after = reduction.ir.as_ref().and_then(|ir| ir.parse::<rvv_ir::Program>().ok());
-        let after = after.map_or(before, |p| p.calls().len());
+        let after = after.map_or(before, |p| p.work());
         outln!("{before} calls became {after}; {}", reduction.signature.as_deref().unwrap_or(""));
         for (extension, text) in [("ir", &reduction.ir), ("c", &reduction.c), ("md", &reduction.report)] {
             let Some(text) = text else { continue };

@@ -44,7 +44,7 @@ impl Command {
 
     fn replay(&self) -> Done {
         let mut settings = Settings::default();
-        // The files first: a mistake in one is told at once.
+        // The files first: a mistake in one is reported at once.
         let programs = self.files.iter().map(|f| read(f)).collect::<Result<Vec<Program>, String>>()?;
         let named = self.testbeds.apply(&mut settings, &mut |note| errln!("{note}"))?;
         let mut testbeds = settings.testbeds()?;

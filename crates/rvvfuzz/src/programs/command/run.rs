@@ -5,6 +5,8 @@ use super::{Done, duration, exit, processors};
 use crate::programs::campaign::Campaign;
 use crate::programs::judge::outcome::Kind;
 use crate::programs::judge::probe::Named;
+use crate::programs::judge::vote::Verdict;
+use crate::programs::known;
 use crate::programs::reduce::queue::Reduce;
 use crate::programs::reduce::reducer::Reducer;
 use crate::programs::report::live::{self, LiveLine};
@@ -14,6 +16,8 @@ use crate::programs::testbed::compiler::crash_site;
 use crate::programs::workers::{self, Event, Options, Progress};
 use clap::Args;
 use rvv_cli::{errln, outln};
+use rvvgen::Sizes;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -72,16 +76,17 @@ pub struct Command {
 }
 
 #[derive(Args, Debug)]
-struct ProgramArgs {
+pub(super) struct ProgramArgs {
     /// Seed of all random choices [default: 1]
     #[arg(long)]
     seed: Option<u64>,
-    /// Operations per program [default: 10]
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    ops: Option<u16>,
-    /// Elements per buffer [default: 10]
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=10000))]
-    len: Option<u16>,
+    /// Operations per program, about: a number or a range [default: 1-100]
+    #[arg(long, value_name = "N|MIN-MAX")]
+    ops: Option<Sizes>,
+    /// Elements per buffer: a number or a range [default: such that strip loops run never, once, twice and
+    /// often at every VLEN]
+    #[arg(long, value_name = "N|MIN-MAX")]
+    len: Option<Sizes>,
     /// Programs per translation unit [default: 48]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
     batch: Option<u16>,
@@ -97,9 +102,22 @@ struct ProgramArgs {
     /// Generation policies, used in turn; `all` for every one [default: default]
     #[arg(long, value_delimiter = ',')]
     policy: Option<Vec<String>>,
-    /// Orders of statements; each program is run in each [default: all-in,unit,random]
+    /// Orders of statements; each program is run in one of them [default: all-in,unit,random]
     #[arg(long, value_delimiter = ',')]
     schedules: Option<Vec<String>>,
+    /// One program in so many is run in every order; 1 for all programs [default: 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    every_schedule: Option<u32>,
+    /// Levels of each compiler drawn for a batch; 0 for all of them [default: 0]
+    #[arg(long, value_name = "N")]
+    levels_drawn: Option<u32>,
+    /// Configurations of rvvsim drawn for a batch, and one of each other emulator; 0 for all of them [default: 6]
+    #[arg(long, value_name = "N")]
+    setups_drawn: Option<u32>,
+    /// One program in so many may have what triggers a known fault of its compilers (bugs/known.toml); 1 for all programs
+    /// [default: 10, of yardstick and matrix 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub known_triggers: Option<u32>,
     /// Time limit of one build [default: 2m]
     #[arg(long, value_parser = duration)]
     build_time: Option<Duration>,
@@ -109,15 +127,16 @@ struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    fn apply(&self, settings: &mut Settings) {
+    /// Puts them into the settings.
+    pub fn apply(&self, settings: &mut Settings) {
         fn put<T: Clone>(to: &mut T, from: &Option<T>) {
             if let Some(value) = from {
                 *to = value.clone();
             }
         }
         put(&mut settings.seed, &self.seed);
-        put(&mut settings.ops, &self.ops.map(usize::from));
-        put(&mut settings.len, &self.len.map(usize::from));
+        settings.ops = self.ops.or(settings.ops);
+        settings.len = self.len.or(settings.len);
         put(&mut settings.batch, &self.batch.map(u64::from));
         put(&mut settings.names, &self.intrinsics);
         put(&mut settings.extensions, &self.extension);
@@ -129,8 +148,10 @@ impl ProgramArgs {
         put(&mut settings.schedules, &self.schedules);
         put(&mut settings.build_seconds, &self.build_time.map(|t| t.as_secs().max(1)));
         put(&mut settings.build_memory, &self.build_memory);
-        // All schedules of a program are in one batch.
-        settings.batch = settings.batch.next_multiple_of(settings.schedules.len().max(1) as u64);
+        put(&mut settings.triggers, &self.known_triggers);
+        put(&mut settings.sampling.every_schedule, &self.every_schedule);
+        put(&mut settings.sampling.levels, &self.levels_drawn);
+        put(&mut settings.sampling.setups, &self.setups_drawn);
     }
 }
 
@@ -151,9 +172,16 @@ impl Command {
             Options { jobs: self.jobs.into(), time, count: self.count, batch: settings.batch, reducer };
         outln!("{}", heading(&settings, &campaign, store.path()));
         let stop = stop_flag();
+        let mut told = HashSet::new();
         let result = workers::run(&campaign, &mut store, &options, &stop, |event| match event {
             Event::Progress(progress) => line.show(progress),
             Event::Broken(testbed, why) => line.say(&format!("{testbed} does not work: {why}")),
+            // A known fault is told once.
+            Event::Verdict(_, program, Verdict { fault: Some(fault), .. }) => {
+                if told.insert(fault.clone()) {
+                    line.say(&format!("program {program}: known fault {fault}"));
+                }
+            }
             Event::Verdict(id, program, v) => {
                 let first = match v.symptom {
                     Kind::BuildCrash => crash_site(&v.detail),
@@ -282,19 +310,31 @@ fn heading(settings: &Settings, campaign: &Campaign, store: &std::path::Path) ->
 
 fn summary(p: &Progress, store: &Store, stopped: &[String]) -> Result<String, String> {
     let mut text = format!(
-        "{} programs and {} checks in {} ({:.1} programs/s, {:.0} checks/s); {} of {} calls covered ({:.1} %)",
+        "{} programs in {} ({:.1} min of CPU time): {} program × build, {:.1} per CPU-second; {} checks; {} of {} calls \
+         covered ({:.1} %)",
         p.programs,
-        p.checks,
         live::duration(p.seconds),
-        p.programs as f64 / p.seconds.max(0.001),
-        p.checks as f64 / p.seconds.max(0.001),
+        p.cpu / 60.0,
+        p.pairs,
+        p.pairs_per_cpu_second(),
+        p.checks,
         p.covered,
         p.calls,
         100.0 * p.covered as f64 / p.calls.max(1) as f64
     );
     let bugs = store.bugs().map_err(|e| e.to_string())?;
-    for bug in &bugs {
+    let (known, new): (Vec<_>, Vec<_>) = bugs.iter().partition(|b| b.shown.fault.is_some());
+    for bug in new {
         text += &format!("\n{:6} × {} (verdict {})", bug.verdicts.len(), bug.signature, bug.shown.id);
+    }
+    for bug in known {
+        let what = known::describe(&bug.signature);
+        text += &format!("\n{:6} × known: {}{what}", bug.verdicts.len(), bug.signature);
+    }
+    if p.programs > 0 {
+        let share = 100.0 * p.triggers as f64 / p.programs as f64;
+        text +=
+            &format!("\n{share:.1} % of the programs have what triggers a known fault of these compilers.");
     }
     if bugs.iter().any(|b| b.shown.culprit_kind == "oracle") {
         text += "\nTHE ORACLE IS SUSPECT: every testbed agrees against it.";

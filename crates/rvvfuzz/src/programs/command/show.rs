@@ -2,12 +2,13 @@
 
 use super::{Done, exit};
 use crate::programs::judge::outcome::Kind;
+use crate::programs::known;
 use crate::programs::store::query::StoredVerdict;
-use crate::programs::store::{Store, kind};
+use crate::programs::store::{Store, StoreError, kind};
 use clap::Args;
 use rvv_cli::{out, outln};
 use rvv_ir::Program;
-use rvv_ir::c::{COptions, emit};
+use rvv_ir::c::{COptions, emit, emit_function};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,8 +16,9 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  rvvfuzz show                     the bugs, and the verdicts of each
-  rvvfuzz show 7                   all about one verdict
+  rvvfuzz show                     what is new, and known faults in a line each
+  rvvfuzz show 7                   one verdict on one screen: where it fails, and the function, reduced if it was
+  rvvfuzz show 7 --all             every testbed, all that was said, and the report
   rvvfuzz show 7 --ir > bug.ir     its program, for rvvfuzz replay
 
 It ends with 0 if there are no verdicts, 1 if there are, 2 if the store cannot be read.")]
@@ -32,7 +34,15 @@ pub struct Command {
     /// Print its program in C
     #[arg(long, requires = "id")]
     c: bool,
+    /// Show everything: all verdicts of each bug; of one verdict, every testbed and the report
+    #[arg(long)]
+    all: bool,
 }
+
+/// Lines of each part of a verdict that fit on a screen together.
+const SAID: usize = 6;
+const FAILING: usize = 10;
+const FUNCTION: usize = 24;
 
 impl Command {
     /// Does what was asked for.
@@ -44,7 +54,7 @@ impl Command {
     fn show(&self) -> Done {
         let store = Store::read(&self.store).map_err(|e| e.to_string())?;
         match self.id {
-            None => list(&store).map_err(|e| e.to_string()),
+            None => self.list(&store).map_err(|e| e.to_string()),
             Some(id) => {
                 let verdicts = store.verdicts().map_err(|e| e.to_string())?;
                 let found = verdicts.into_iter().find(|v| v.id == id);
@@ -56,7 +66,7 @@ impl Command {
     }
 
     fn one(&self, store: &Store, v: &StoredVerdict) -> Done {
-        let fail = |e: crate::programs::store::StoreError| e.to_string();
+        let fail = |e: StoreError| e.to_string();
         let ir = match &v.reduced_ir {
             Some(ir) => Some(ir.clone()),
             None => store.program(v.program).map_err(fail)?,
@@ -78,55 +88,97 @@ impl Command {
         if let Some(signature) = &v.signature {
             outln!("bug      {signature}");
         }
-        outln!("\n{}", v.detail.trim_end());
-        outln!("\nOutcomes of program {}", v.program);
-        let names = store.testbeds().map_err(fail)?;
-        let letters = store.outcomes(v.program).map_err(fail)?.unwrap_or_default();
-        let details = store.details(v.program).map_err(fail)?;
+        if let Some(fault) = &v.fault {
+            outln!("known    {fault}{}", known::describe(fault));
+        }
+        outln!("\n{}", some(v.detail.trim_end(), if self.all { usize::MAX } else { SAID }));
+        self.testbeds(store, v).map_err(fail)?;
+        let program: Option<Program> = ir.as_ref().and_then(|ir| ir.parse().ok());
+        let reduced = if v.reduced_ir.is_some() { ", reduced" } else { "" };
+        match (&v.report_md, program) {
+            (Some(report), _) if self.all => outln!("\n{report}"),
+            (_, Some(program)) if self.all => outln!("\nThe program{reduced}\n\n{program}"),
+            (_, Some(program)) => {
+                outln!("\nThe function{reduced}\n\n{}", some(&emit_function(&program), FUNCTION))
+            }
+            (_, None) => {}
+        }
+        if !self.all {
+            outln!("\n--all shows the rest; --c and --ir print the whole program");
+        }
+        Ok(false)
+    }
+
+    /// The testbeds on which the program fails, or all of them.
+    fn testbeds(&self, store: &Store, v: &StoredVerdict) -> Result<(), StoreError> {
+        let names = store.testbeds()?;
+        let letters = store.outcomes(v.program)?.unwrap_or_default();
+        let details = store.details(v.program)?;
+        let fails = |l: char| kind(l).is_some_and(|k| !matches!(k, Kind::Pass | Kind::Unsupported));
+        let judged = letters.chars().filter(|l| kind(*l).is_some_and(|k| k != Kind::Unsupported)).count();
+        let failing = letters.chars().filter(|l| fails(*l)).count();
+        outln!("\nProgram {} fails on {failing} of {judged} testbeds", v.program);
+        let mut shown = 0;
         for (number, (name, letter)) in names.iter().zip(letters.chars()).enumerate() {
+            if !self.all && (!fails(letter) || shown == FAILING) {
+                continue;
+            }
+            shown += 1;
             let said = details
                 .iter()
                 .find(|(t, _)| *t == number)
                 .map_or("", |(_, d)| d.lines().next().unwrap_or(""));
             let outcome = kind(letter).map_or("not run", Kind::name);
             let mark = if v.testbeds.contains(&number) { '>' } else { ' ' };
-            outln!("{mark} {name:<52} {outcome} {said}");
+            outln!("{mark} {name:<52} {outcome} {}", said.chars().take(100).collect::<String>());
         }
-        match (&v.report_md, ir) {
-            (Some(report), _) => outln!("\n{report}"),
-            (None, Some(ir)) => {
-                let what = if v.reduced_ir.is_some() { "The program, reduced" } else { "The program" };
-                outln!("\n{what}\n\n{ir}");
-            }
-            (None, None) => {}
+        if !self.all && failing > shown {
+            outln!("  and {} more", failing - shown);
         }
-        Ok(false)
+        Ok(())
     }
+
+    /// What is new, with some verdicts of each bug; then known faults, a line each.
+    fn list(&self, store: &Store) -> Result<bool, StoreError> {
+        let bugs = store.bugs()?;
+        for (testbed, why) in store.broken()? {
+            outln!("{testbed} does not work: {}", why.lines().next().unwrap_or(""));
+        }
+        let verdicts = store.verdicts()?;
+        let most = if self.all { usize::MAX } else { 3 };
+        for bug in bugs.iter().filter(|b| b.shown.fault.is_none()) {
+            outln!("{} × {}", bug.verdicts.len(), bug.signature);
+            for v in verdicts.iter().filter(|v| bug.verdicts.contains(&v.id)).take(most) {
+                let axes = if v.axes.is_empty() { String::new() } else { format!(" [{}]", v.axes) };
+                outln!("  {:>5}  program {:<8}{axes} {}", v.id, v.program, v.headline());
+            }
+            if bug.verdicts.len() > most {
+                outln!("         and {} more (--all)", bug.verdicts.len() - most);
+            }
+        }
+        for bug in bugs.iter().filter(|b| b.shown.fault.is_some()) {
+            let (count, name) = (bug.verdicts.len(), &bug.signature);
+            outln!("{count} × known: {name}{}, first verdict {}", known::describe(name), bug.verdicts[0]);
+        }
+        if bugs.is_empty() {
+            outln!("Nothing is wrong.");
+        }
+        Ok(bugs.is_empty())
+    }
+}
+
+/// The first lines of a text, and how many there are more.
+fn some(text: &str, most: usize) -> String {
+    let lines = text.lines().count();
+    let mut first: Vec<&str> = text.lines().take(most).collect();
+    let more = format!("… and {} lines more", lines.saturating_sub(most));
+    if lines > most {
+        first.push(&more);
+    }
+    first.join("\n")
 }
 
 fn in_c(ir: &str) -> Option<String> {
     let program: Program = ir.parse().ok()?;
     Some(emit(&[&program], &COptions::default()))
-}
-
-fn list(store: &Store) -> Result<bool, crate::programs::store::StoreError> {
-    let bugs = store.bugs()?;
-    for (testbed, why) in store.broken()? {
-        outln!("{testbed} does not work: {}", why.lines().next().unwrap_or(""));
-    }
-    let verdicts = store.verdicts()?;
-    for bug in &bugs {
-        outln!("{} × {}", bug.verdicts.len(), bug.signature);
-        for v in verdicts.iter().filter(|v| bug.verdicts.contains(&v.id)).take(20) {
-            let axes = if v.axes.is_empty() { String::new() } else { format!(" [{}]", v.axes) };
-            outln!("  {:>5}  program {:<8}{axes} {}", v.id, v.program, v.headline());
-        }
-        if bug.verdicts.len() > 20 {
-            outln!("         and {} more", bug.verdicts.len() - 20);
-        }
-    }
-    if bugs.is_empty() {
-        outln!("Nothing is wrong.");
-    }
-    Ok(bugs.is_empty())
 }

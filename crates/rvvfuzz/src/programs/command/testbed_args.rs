@@ -41,13 +41,13 @@ impl TestbedArgs {
             && vlen.is_none()
     }
 
-    /// Puts the testbeds into the settings. What was found and is left out, and why, is told by `note`.
+    /// Puts the testbeds into the settings. `note` reports what was found and is left out, and why.
     /// Returns what was asked for by name: it must be there, and a first program must run on it.
     pub fn apply(&self, settings: &mut Settings, note: &mut dyn FnMut(String)) -> Result<Named, String> {
         let file = self.testbeds.as_deref().map(TestbedsFile::read).transpose()?;
         let file = file.unwrap_or_default();
         let mut named = Named::default();
-        // All that is missing is told at once.
+        // All that is missing is reported at once.
         let mut missing = Vec::new();
         settings.compilers.clear();
         settings.emulators.clear();

@@ -12,7 +12,7 @@ use crate::programs::testbed::{Build, Component, Run, TestbedId, Testbeds};
 use rvv_ir::c::{COptions, emit};
 use rvv_ir::{Expected, Program};
 use rvv_oracle::VlChoice;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -39,15 +39,66 @@ pub struct Part {
 /// After a crash of the compiler, so many programs at a time: the next crash then costs little.
 const AFTER_CRASH: usize = 8;
 
-/// Builds the cases in as few parts as possible.
+/// Builds the cases in as few parts as possible; some are in none if the time is up before.
 ///
 /// # Errors
 /// When the compiler does not work at all.
 pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>, Broken> {
+    build_knowing(build, cases, &mut Before::default(), limits)
+}
+
+/// What a compiler made of the cases at another level: what it does not have, it has at no level, and what it failed on
+/// there, it is likely to fail on here.
+#[derive(Default)]
+struct Before {
+    unsupported: BTreeMap<usize, Outcome>,
+    failed: BTreeSet<usize>,
+}
+
+impl Before {
+    fn learn(&mut self, parts: &[Part]) {
+        for part in parts {
+            match &part.elf {
+                Err(outcome @ Outcome::Unsupported(_)) => {
+                    self.unsupported.extend(part.cases.iter().map(|&i| (i, outcome.clone())));
+                }
+                Err(_) => self.failed.extend(&part.cases),
+                Ok(_) => self.failed.extend(&part.stubs),
+            }
+        }
+    }
+}
+
+/// As [`build`], after the same cases were built at another level.
+fn build_knowing(
+    build: &Build,
+    cases: &[Case],
+    before: &mut Before,
+    limits: &Limits,
+) -> Result<Vec<Part>, Broken> {
     let mut parts = Vec::new();
-    let mut waiting = vec![(0..cases.len()).collect::<Vec<usize>>()];
+    let mut waiting: Vec<Vec<usize>> = before.failed.iter().map(|&i| vec![i]).collect();
+    let known = |i: &usize| before.unsupported.contains_key(i) || before.failed.contains(i);
+    waiting.push((0..cases.len()).filter(|i| !known(i)).collect());
+    let unsupported = before.unsupported.iter();
+    parts.extend(unsupported.map(|(&i, outcome)| Part::not_built(vec![i], outcome.clone())));
+    build_parts(build, cases, waiting, &mut parts, limits)?;
+    before.learn(&parts);
+    Ok(parts)
+}
+
+fn build_parts(
+    build: &Build,
+    cases: &[Case],
+    mut waiting: Vec<Vec<usize>>,
+    parts: &mut Vec<Part>,
+    limits: &Limits,
+) -> Result<(), Broken> {
     while let Some(mut these) = waiting.pop() {
-        let unit = Unit::new(build, &mut these, cases, &mut parts);
+        if limits.is_over() {
+            return Ok(());
+        }
+        let unit = Unit::new(build, &mut these, cases, parts);
         if these.is_empty() {
             continue;
         }
@@ -92,6 +143,7 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
                 let rest = (0..these.len()).filter(|n| !found.iter().any(|(p, _)| p == n));
                 waiting.push(rest.map(|n| these[n]).collect());
                 for (n, what) in found {
+                    build.compiler.lacks.learn_overload(&what, unit.programs[n]);
                     parts.push(Part::not_built(vec![these[n]], Outcome::Unsupported(what)));
                 }
                 continue;
@@ -102,12 +154,22 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
             continue;
         }
         if let Outcome::Unsupported(_) = outcome {
-            // It does not have an extension: programs that need the same go together.
+            // It does not have an extension: those that need it go, the others stay together.
             let groups = by_march(build, &these, cases);
+            let refused = |march: &String| !build.compiler.accepts(march, limits);
+            let refused: Vec<String> = groups.keys().filter(|m| refused(m)).cloned().collect();
             if groups.len() == 1 {
                 parts.push(Part::not_built(these, outcome));
+            } else if refused.is_empty() {
+                waiting.extend(groups.into_values());
             } else {
-                waiting.extend(groups);
+                for (march, some) in &groups {
+                    if refused.contains(march) {
+                        parts.push(Part::not_built(some.clone(), Outcome::Unsupported(needs(march))));
+                    }
+                }
+                these.retain(|i| !groups.iter().any(|(m, some)| refused.contains(m) && some.contains(i)));
+                waiting.push(these);
             }
             continue;
         }
@@ -127,7 +189,7 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
         let size = if matches!(outcome, Outcome::BuildCrash(_)) { AFTER_CRASH } else { rest.len().max(1) };
         waiting.extend(rest.chunks(size).map(<[usize]>::to_vec));
     }
-    Ok(parts)
+    Ok(())
 }
 
 /// A translation unit of some programs.
@@ -167,6 +229,17 @@ impl<'p> Unit<'p> {
 
     /// What the compiler is known to lack of what program `n` uses.
     fn lacks(&self, build: &Build, n: usize) -> Option<String> {
+        if let Some(program) = self.programs.get(n)
+            && build.compiler.family != Family::Direct
+        {
+            let march = build.compiler.march(&[program]);
+            if build.compiler.lacks.first_in(&march).is_some() {
+                return Some(needs(&march));
+            }
+            if let Some(overload) = build.compiler.lacks.overload_of(program) {
+                return Some(overload);
+            }
+        }
         build.compiler.lacks.first_in(self.text.get(self.places.get(n)?.clone())?)
     }
 
@@ -180,12 +253,17 @@ impl<'p> Unit<'p> {
 }
 
 /// Cases by the instruction set that they need.
-fn by_march(build: &Build, these: &[usize], cases: &[Case]) -> Vec<Vec<usize>> {
+fn by_march(build: &Build, these: &[usize], cases: &[Case]) -> BTreeMap<String, Vec<usize>> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for &i in these {
         groups.entry(build.compiler.march(&[&cases[i].program])).or_default().push(i);
     }
-    groups.into_values().collect()
+    groups
+}
+
+/// What a compiler lacks that refuses an instruction set.
+fn needs(march: &str) -> String {
+    format!("-march={march}")
 }
 
 impl Part {
@@ -222,14 +300,14 @@ impl Part {
         let mut outcomes = Vec::new();
         for (n, &i) in self.cases.iter().enumerate() {
             let case = &cases[i];
+            let (printed, after) = rest.split_at(case.output_len().min(rest.len()));
+            rest = after;
+            if self.stubs.contains(&i) || run.setup.vl == VlChoice::Half && case.has_groups() {
+                continue;
+            }
             let expected = case
                 .expected(&run.setup)
                 .ok_or_else(|| broken("no expectation was computed for it".to_string()))?;
-            let (printed, after) = rest.split_at(case.output_len().min(rest.len()));
-            rest = after;
-            if self.stubs.contains(&i) {
-                continue;
-            }
             let outcome = Outcome::judge(&case.program, expected, printed);
             if outcome == Outcome::Pass
                 && (complete || printed.len() == case.output_len())
@@ -272,6 +350,9 @@ pub trait Overseer {
         false
     }
 
+    /// So many programs are going to be built.
+    fn builds(&mut self, _build: usize, _programs: usize) {}
+
     /// Building took so long.
     fn built(&mut self, _build: usize, _time: Duration) {}
 
@@ -299,7 +380,8 @@ pub fn run_all(testbeds: &Testbeds, cases: &[Case], limits: &Limits) -> (Table, 
 /// Builds the cases with every compiler, runs them on every emulator, and judges what they print. `None` if the
 /// overseer ended it.
 ///
-/// A halved vl is left out if a program works on element groups: such programs want a batch of their own.
+/// A program that works on element groups has no outcome with vl halved. It may trap there, so such programs come last:
+/// those after it would be run again, alone.
 pub fn judge_all(
     testbeds: &Testbeds,
     cases: &[Case],
@@ -307,25 +389,33 @@ pub fn judge_all(
     overseer: &mut dyn Overseer,
 ) -> Option<Table> {
     let mut table = vec![vec![None; testbeds.len()]; cases.len()];
-    let groups = cases.iter().any(Case::has_groups);
+    let only_groups = cases.iter().all(Case::has_groups);
+    let mut before = Before::default();
     for (b, with) in testbeds.builds.iter().enumerate() {
+        if b > 0 && testbeds.builds[b - 1].compiler != with.compiler {
+            before = Before::default();
+        }
         if overseer.ends() {
             return None;
         }
         if overseer.skips(Component::Build(b)) {
             continue;
         }
+        overseer.builds(b, cases.len());
         let begin = Instant::now();
-        let parts = match build(with, cases, limits) {
+        let parts = match build_knowing(with, cases, &mut before, limits) {
             Ok(parts) => parts,
             Err(broken) => {
                 overseer.broke(Component::Build(b), broken);
                 continue;
             }
         };
+        if overseer.ends() {
+            return None;
+        }
         overseer.built(b, begin.elapsed());
         for (r, on) in testbeds.runs.iter().enumerate() {
-            let left_out = on.setup.vl == VlChoice::Half && groups;
+            let left_out = on.setup.vl == VlChoice::Half && only_groups;
             // Another worker may have dropped the build meanwhile.
             if left_out || overseer.skips(Component::Build(b)) || overseer.skips(Component::Run(r)) {
                 continue;

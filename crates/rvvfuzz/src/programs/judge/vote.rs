@@ -46,12 +46,26 @@ pub struct Verdict {
     pub buffer: Option<usize>,
     /// What the first of them said.
     pub detail: String,
+    /// What can be said of the cause before it is reduced: see [`early`](crate::programs::reduce::triage::early).
+    pub early: Option<String>,
+    /// The known fault that it is, by name.
+    pub fault: Option<String>,
 }
 
 impl Verdict {
     /// A fault that shows on no testbed.
     pub fn new(culprit: Culprit, symptom: Kind, detail: String) -> Verdict {
-        Verdict { culprit, symptom, testbeds: Vec::new(), axes: Vec::new(), buffer: None, detail }
+        let (testbeds, axes) = (Vec::new(), Vec::new());
+        Verdict { culprit, symptom, testbeds, axes, buffer: None, detail, early: None, fault: None }
+    }
+
+    /// Whether both say the same, if they are of one program in two orders of its statements.
+    pub fn is_same(&self, other: &Verdict) -> bool {
+        let place = |v: &Verdict| crate::programs::reduce::target::site_of(v);
+        self.culprit == other.culprit
+            && self.symptom == other.symptom
+            && self.buffer == other.buffer
+            && place(self) == place(other)
     }
 }
 
@@ -119,7 +133,7 @@ pub fn vote(testbeds: &Testbeds, outcomes: &[Option<Outcome>]) -> Vec<Verdict> {
         let axes = axes(testbeds, outcomes, &culprit, &failing);
         let first = failing.first().and_then(|&t| outcomes[t].as_ref());
         let detail = first.map_or(String::new(), Outcome::detail);
-        Verdict { culprit, symptom, testbeds: failing, axes, buffer, detail }
+        Verdict { testbeds: failing, axes, buffer, ..Verdict::new(culprit, symptom, detail) }
     };
     found.into_iter().map(verdict).collect()
 }

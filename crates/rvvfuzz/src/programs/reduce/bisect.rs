@@ -42,6 +42,7 @@ impl std::fmt::Display for Guilty {
 /// Finds the guilty pass, if the compiler can be asked and there is time.
 pub fn guilty(target: &Target, program: &Program, time: Duration) -> Option<Guilty> {
     let end = Instant::now() + time;
+    let end = target.limits.until.map_or(end, |until| until.min(end));
     match target.build.compiler.family {
         Family::Clang | Family::Zig => clang(target, program, end),
         Family::Gcc => gcc(target, program, end),
@@ -146,6 +147,9 @@ fn gcc(target: &Target, program: &Program, end: Instant) -> Option<Guilty> {
             if shows(target, program, &at_most(middle)) { bad = middle } else { good = middle }
         }
         return Some(Guilty::Counter(counter, bad));
+    }
+    if Instant::now() > end {
+        return None;
     }
     Some(Guilty::Always)
 }

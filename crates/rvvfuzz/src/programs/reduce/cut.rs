@@ -6,6 +6,7 @@ use super::simplify::{Access, PLAIN};
 use super::tidy::{nodes, tidy, without_dead};
 use rvv_intrinsics::{Elem, Role, Sem, Type};
 use rvv_ir::data::{Distribution, Init};
+use rvv_ir::loops::Target;
 use rvv_ir::{Arg, Buffer, BufferKind, Call, Contents, Expr, Node, Program, Stmt, Var};
 use rvv_oracle::{Options, evaluate};
 
@@ -16,7 +17,7 @@ const FEW: usize = 80;
 pub fn is_store(program: &Program, node: &Node) -> bool {
     match node.find(program) {
         Some(Stmt::Call(call)) => call.intrinsic.param(Role::Data).is_some(),
-        Some(Stmt::Put { .. }) => true,
+        Some(Stmt::Put { .. } | Stmt::Set { target: Target::Element(_), .. } | Stmt::Lanes(_)) => true,
         _ => false,
     }
 }
@@ -70,7 +71,7 @@ fn buffer(program: &Program, ty: Type, kind: BufferKind, init: Init) -> Option<B
         Type::Mask(_) => (Elem::U8, longest),
         _ => return None,
     };
-    Some(Buffer { name: format!("cut{}", program.buffers.len()), elem, len, kind, init })
+    Some(Buffer { name: format!("cut{}", program.buffers.len()), elem, len, dims: Vec::new(), kind, init })
 }
 
 /// The plain store of a value at the start of a buffer, or the load of it.
@@ -191,7 +192,8 @@ mod tests {
             let in_loop = |e: &Edit| e.replace.as_ref().is_none_or(|(node, _)| node.path.len() > 1);
             for edit in load_inputs(&program).iter().filter(|e| e.add.is_some() && !in_loop(e)) {
                 let cut = apply(&program, &[edit]).unwrap();
-                assert_eq!(values(&cut).len() + 1, values(&program).len(), "{cut}");
+                // It is not computed any more, nor is what only it needed.
+                assert!(values(&cut).len() < values(&program).len(), "{cut}");
                 let after = evaluate(&cut, &Options::new(128));
                 let Ok(after) = after else { continue };
                 let now: HashMap<&str, _> =

@@ -4,10 +4,11 @@
 pub mod bisect;
 mod cut;
 mod edit;
+pub mod loops;
 pub mod queue;
 pub mod reducer;
-pub mod search;
+mod search;
 mod simplify;
 pub mod target;
-mod tidy;
+pub(in crate::programs) mod tidy;
 pub mod triage;

@@ -1,27 +1,28 @@
 //! Verdicts that wait to be reduced, and in which order.
 
-use super::triage::{Signature, maker};
 use crate::programs::campaign::Campaign;
 use crate::programs::judge::case::Case;
 use crate::programs::judge::outcome::Kind;
 use crate::programs::judge::vote::{Culprit, Verdict};
 use crate::programs::store::Reduction;
 use crate::programs::testbed::Testbeds;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
 
 /// Reduces the program of a verdict and writes its report.
 pub trait Reduce: Sync {
     /// Reduces; `None` if it could not, and then it is asked again when the campaign is resumed. `stop` says that the
-    /// user wants an end soon.
+    /// user wants an end soon; at `end` it must have ended.
     fn reduce(
         &self,
         case: &Case,
         verdict: &Verdict,
         testbeds: &Testbeds,
         stop: &AtomicBool,
+        end: Option<Instant>,
     ) -> Option<Reduction>;
 }
 
@@ -38,37 +39,41 @@ pub struct Job {
 }
 
 /// Whose fault, what is seen, and what can be guessed of its cause before it is small.
-type Suspicion = (Culprit, Kind, String);
+type Suspicion = (Culprit, Kind, Option<String>);
 
-fn suspicion(campaign: &Campaign, job: &Job) -> Suspicion {
-    let verdict = &job.verdict;
-    let cause = match Signature::early(verdict) {
-        Some(signature) => signature.key,
-        None => {
-            let levels = verdict.testbeds.iter().map(|&t| campaign.testbeds.build_of(t).flags.join(" "));
-            let levels: BTreeSet<String> = levels.collect();
-            let program = job.ir.parse::<rvv_ir::Program>();
-            let maker = verdict.buffer.and_then(|b| maker(program.as_ref().ok()?, b));
-            format!("{levels:?} {}", maker.unwrap_or_default())
-        }
-    };
-    (verdict.culprit.clone(), verdict.symptom, cause)
+fn suspicion(job: &Job) -> Suspicion {
+    let Verdict { culprit, symptom, early, .. } = &job.verdict;
+    (culprit.clone(), *symptom, early.clone())
+}
+
+/// When the reducer may work.
+pub struct Pacing<'a> {
+    /// The user wants an end soon.
+    pub stop: &'a AtomicBool,
+    /// When everything must have ended.
+    pub end: Option<Instant>,
+    /// Set while something is reduced.
+    pub reducing: &'a AtomicBool,
+    /// What comes while this holds is not reduced.
+    pub idle: &'a dyn Fn() -> bool,
+    /// Whether another may begin, after so much time was spent on reductions.
+    pub may: &'a dyn Fn(Duration) -> bool,
 }
 
 /// Reduces what comes, until nobody can send any more or `done` says that nobody listens: of each kind of fault, the
-/// first comes before another's second. What comes while `idle` holds is not reduced.
+/// first comes before another's second.
 pub fn reduce_each(
     campaign: &Campaign,
     reducer: &dyn Reduce,
     jobs: &Receiver<Job>,
-    stop: &AtomicBool,
-    idle: &dyn Fn() -> bool,
+    pacing: &Pacing<'_>,
     done: &dyn Fn(i64, Option<Reduction>) -> bool,
 ) {
     let mut waiting: Vec<(Job, Suspicion)> = Vec::new();
     let mut reduced: HashMap<Suspicion, usize> = HashMap::new();
+    let mut spent = Duration::ZERO;
     let suspected = |job: Job| {
-        let suspicion = suspicion(campaign, &job);
+        let suspicion = suspicion(&job);
         (job, suspicion)
     };
     loop {
@@ -79,6 +84,10 @@ pub fn reduce_each(
             }
         }
         waiting.extend(jobs.try_iter().map(suspected));
+        if !(pacing.idle)() && !(pacing.may)(spent) {
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
         // Crashes say at once where they are, and are soon small.
         let first = |i: &usize| {
             let (job, suspicion) = &waiting[*i];
@@ -87,16 +96,21 @@ pub fn reduce_each(
         let Some(next) = (0..waiting.len()).min_by_key(first) else { continue };
         let (job, suspicion) = waiting.remove(next);
         *reduced.entry(suspicion).or_default() += 1;
-        let reduction = if idle() {
+        let begin = Instant::now();
+        let reduction = if (pacing.idle)() {
             None
         } else {
+            pacing.reducing.store(true, Ordering::Relaxed);
             let attempt = AssertUnwindSafe(|| {
                 let program = job.ir.parse().ok()?;
                 let case = campaign.case(job.number, program).ok()?;
-                reducer.reduce(&case, &job.verdict, &campaign.testbeds, stop)
+                reducer.reduce(&case, &job.verdict, &campaign.testbeds, pacing.stop, pacing.end)
             });
-            catch_unwind(attempt).unwrap_or(None)
+            let reduction = catch_unwind(attempt).unwrap_or(None);
+            pacing.reducing.store(false, Ordering::Relaxed);
+            reduction
         };
+        spent += begin.elapsed();
         if !done(job.id, reduction) {
             return;
         }
@@ -108,13 +122,20 @@ mod tests {
     use super::*;
     use crate::programs::settings::Settings;
     use std::cell::RefCell;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::AtomicU64;
     use std::sync::mpsc::channel;
 
     struct Count(AtomicU64);
 
     impl Reduce for Count {
-        fn reduce(&self, _: &Case, _: &Verdict, _: &Testbeds, _: &AtomicBool) -> Option<Reduction> {
+        fn reduce(
+            &self,
+            _: &Case,
+            _: &Verdict,
+            _: &Testbeds,
+            _: &AtomicBool,
+            _: Option<Instant>,
+        ) -> Option<Reduction> {
             self.0.fetch_add(1, Ordering::Relaxed);
             Some(Reduction::default())
         }
@@ -138,7 +159,9 @@ mod tests {
             found.borrow_mut().push(reduction.is_some());
             true
         };
-        reduce_each(&campaign, &reducer, &jobs, &AtomicBool::new(false), &is_late, &done);
+        let (stop, reducing) = (AtomicBool::new(false), AtomicBool::new(false));
+        let pacing = Pacing { stop: &stop, end: None, reducing: &reducing, idle: &is_late, may: &|_| true };
+        reduce_each(&campaign, &reducer, &jobs, &pacing, &done);
         assert_eq!(*found.borrow(), [true, true, false, false, false]);
     }
 }

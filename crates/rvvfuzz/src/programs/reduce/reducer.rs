@@ -16,7 +16,7 @@ use rvv_ir::{BufferKind, Program};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The program with one buffer that is printed; the others are written all the same.
 fn printing_only(program: &Program, buffer: usize) -> Program {
@@ -91,13 +91,14 @@ impl Reduce for Reducer {
         verdict: &Verdict,
         testbeds: &Testbeds,
         stop: &AtomicBool,
+        end: Option<Instant>,
     ) -> Option<Reduction> {
         let origin = origin(&case.program, verdict, testbeds);
         let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = programs().get(&origin).filter(|_| !origin.3.is_empty()) {
             return Some(Reduction { report: None, ..known.clone() });
         }
-        let reduction = self.reduce_new(case, verdict, testbeds, stop)?;
+        let reduction = self.reduce_new(case, verdict, testbeds, stop, end)?;
         if !stop.load(Ordering::Relaxed) {
             programs().insert(origin, reduction.clone());
         }
@@ -112,12 +113,14 @@ impl Reducer {
         verdict: &Verdict,
         testbeds: &Testbeds,
         stop: &AtomicBool,
+        end: Option<Instant>,
     ) -> Option<Reduction> {
         // A crash says at once where it is: the hundredth is not reduced again.
         if let Some(known) = Signature::early(verdict).and_then(|s| self.known(&s)) {
             return Some(Reduction { report: None, ..known });
         }
-        let target = Target::of_verdict(testbeds, verdict, &self.limits)?;
+        let limits = Limits { until: end, ..self.limits };
+        let target = Target::of_verdict(testbeds, verdict, &limits)?;
         // A compiler that does not end costs its whole time limit at each step.
         let time = if verdict.symptom == Kind::BuildTimeout { Duration::ZERO } else { self.time };
         let stop_now = || stop.load(Ordering::Relaxed);
@@ -126,6 +129,10 @@ impl Reducer {
         let reduced = alone
             .and_then(|p| target.reduce(&p, time, &stop_now))
             .or_else(|| target.reduce(&case.program, time, &stop_now))?;
+        if limits.is_over() {
+            // Half reduced, it would look like another fault than it is.
+            return None;
+        }
         let signature = Signature::new(&verdict.culprit, &target, &reduced.program);
         let program = &reduced.program;
         let short = short_c(&target, program);

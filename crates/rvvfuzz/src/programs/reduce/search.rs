@@ -82,7 +82,7 @@ impl Search<'_> {
         candidates.dedup();
         let mut rest = &candidates[..];
         while !rest.is_empty() {
-            let (some, others) = rest.split_at(self.some_of(rest.iter().map(|p| p.calls().len())));
+            let (some, others) = rest.split_at(self.some_of(rest.iter().map(|p| p.work())));
             if let Some(first) = self.ask(some)?.iter().position(|s| *s) {
                 self.best = some[first].clone();
                 return Some(true);
@@ -105,7 +105,7 @@ impl Search<'_> {
             if both.is_empty() || !clean {
                 both.push(whole);
             }
-            both.retain(|p| *p != base && !p.calls().is_empty());
+            both.retain(|p| *p != base && p.work() > 0);
             both
         };
         let mut made: Vec<&Edit> = Vec::new();
@@ -124,7 +124,7 @@ impl Search<'_> {
                     rest = others;
                     for program in with(&[&made[..], chunk].concat()) {
                         if program != self.best {
-                            calls += program.calls().len();
+                            calls += program.work();
                             candidates.push((chunks.len(), program));
                         }
                     }
@@ -171,7 +171,7 @@ impl Search<'_> {
         }
         let mut rest = &candidates[..];
         while !rest.is_empty() {
-            let (some, others) = rest.split_at(self.some_of(rest.iter().map(|(_, p)| p.calls().len())));
+            let (some, others) = rest.split_at(self.some_of(rest.iter().map(|(_, p)| p.work())));
             rest = others;
             let programs: Vec<Program> = some.iter().map(|(_, p)| p.clone()).collect();
             if let Some(first) = self.ask(&programs)?.iter().position(|s| *s) {

@@ -3,6 +3,7 @@
 
 use super::cut::{is_store, load_inputs, print_early};
 use super::edit::Edit;
+use super::loops;
 use super::tidy::{each_stmt, nodes, substitute, tidy, without, without_dead};
 use rvv_intrinsics::{Intrinsic, Policy, Role, Sem, Type, all, by_name};
 use rvv_ir::data::Init;
@@ -27,6 +28,12 @@ pub const STEPS: &[Step] = &[
     Step::Change(load_inputs),
     Step::Change(drop_statements),
     Step::Change(unwrap_blocks),
+    Step::Change(loops::unwrap),
+    Step::Change(loops::plainer_loops),
+    Step::Change(loops::plainer_expressions),
+    Step::Change(loops::plainer_vectors),
+    Step::Choose(loops::literal_arguments),
+    Step::Choose(loops::plainer_declarations),
     Step::Change(inline_functions),
     Step::Change(plainer_intrinsics),
     Step::Change(literal_params),
@@ -63,10 +70,10 @@ pub fn focus(program: &Program) -> Vec<Program> {
             }
         }
         let others: Vec<Node> = (0..leaves.len()).filter(|i| !kept[*i]).map(|i| leaves[i].clone()).collect();
-        tidy(without(program, &others)).filter(|p| p != program && !p.calls().is_empty())
+        tidy(without(program, &others)).filter(|p| p != program && p.work() > 0)
     };
     let mut found: Vec<Program> = (0..leaves.len()).filter_map(alone).collect();
-    found.sort_by_key(|p| p.calls().len());
+    found.sort_by_key(|p| p.work());
     found
 }
 
@@ -81,14 +88,14 @@ fn slices(program: &Program) -> Vec<Program> {
         let whole = tidy(without(program, &others))?;
         Some(without_dead(&whole).unwrap_or(whole))
     };
-    let mut found: Vec<Program> = stores.iter().filter_map(slice).filter(|p| !p.calls().is_empty()).collect();
-    found.sort_by_key(|p| p.calls().len());
+    let mut found: Vec<Program> = stores.iter().filter_map(slice).filter(|p| p.work() > 0).collect();
+    found.sort_by_key(|p| p.work());
     found
 }
 
 /// Without what has no effect.
 fn drop_dead_code(program: &Program) -> Vec<Program> {
-    without_dead(program).into_iter().filter(|p| p != program && !p.calls().is_empty()).collect()
+    without_dead(program).into_iter().filter(|p| p != program && p.work() > 0).collect()
 }
 
 /// Without a statement.
@@ -283,8 +290,9 @@ fn shorter(program: &Program) -> Vec<Edit> {
         }
     }
     for (i, buffer) in program.buffers.iter().enumerate() {
-        for less in less_than(buffer.len as u64).into_iter().filter(|less| *less > 0) {
-            let mut smaller = Buffer { len: less as usize, ..buffer.clone() };
+        let inner = buffer.dims.iter().product::<usize>().max(1);
+        for less in less_than((buffer.len / inner) as u64).into_iter().filter(|less| *less > 0) {
+            let mut smaller = Buffer { len: less as usize * inner, ..buffer.clone() };
             if let Init::Data(data) = &mut smaller.init {
                 data.truncate(smaller.len);
             }

@@ -1,5 +1,6 @@
 //! Makes a program that has lost parts whole again, and throws out what nothing needs.
 
+use rvv_ir::loops::Target;
 use rvv_ir::{Arg, Expr, Function, Node, Program, Stmt, Var};
 use std::collections::HashSet;
 
@@ -32,13 +33,10 @@ pub fn nodes(program: &Program) -> Vec<Node> {
         for (i, stmt) in body.iter().enumerate() {
             node.path.push(first + i);
             found.push(node.clone());
-            match stmt {
-                Stmt::Strip { body, .. } | Stmt::For { body, .. } => walk(body, 0, node, found),
-                Stmt::If { then, otherwise, .. } => {
-                    walk(then, 0, node, found);
-                    walk(otherwise, then.len(), node, found);
-                }
-                _ => {}
+            let mut first = 0;
+            for block in stmt.blocks() {
+                walk(block, first, node, found);
+                first += block.len();
             }
             node.path.pop();
         }
@@ -85,8 +83,16 @@ fn drop_dead(program: &mut Program) -> bool {
                     pure && dst.is_none_or(|dst| !read.contains(&dst))
                 }
                 Some(Stmt::Strip { body, .. } | Stmt::For { body, .. }) => body.is_empty(),
-                Some(Stmt::If { then, otherwise, .. }) => then.is_empty() && otherwise.is_empty(),
-                Some(Stmt::Put { .. } | Stmt::SetFrm(_)) | None => false,
+                Some(Stmt::If { then, otherwise, .. } | Stmt::When { then, otherwise, .. }) => {
+                    then.is_empty() && otherwise.is_empty()
+                }
+                Some(Stmt::Set { target: Target::Var(var), .. }) => !read.contains(var),
+                Some(Stmt::Loop(of)) => of.body.is_empty() && !is_read(program.function(number), of.index),
+                Some(
+                    Stmt::Put { .. } | Stmt::SetFrm(_) | Stmt::Set { .. } | Stmt::Leave | Stmt::Lanes(_),
+                )
+                | None => false,
+                Some(Stmt::Break { .. } | Stmt::Hide(_) | Stmt::Scratch(_)) => false,
             };
             if dead && program.remove(&node) {
                 return true;
@@ -96,13 +102,24 @@ fn drop_dead(program: &mut Program) -> bool {
     false
 }
 
+/// Whether an expression of an element statement reads a variable, or the function returns it.
+fn is_read(function: &Function, var: Var) -> bool {
+    fn within(body: &[Stmt], var: Var) -> bool {
+        body.iter().any(|s| {
+            s.expressions().iter().any(|e| e.reads(var)) || s.blocks().into_iter().any(|b| within(b, var))
+        })
+    }
+    function.ret == Some(var) || within(&function.body, var)
+}
+
 /// Calls a function on every statement, blocks inside too.
 pub fn each_stmt(body: &mut [Stmt], f: &mut dyn FnMut(&mut Stmt)) {
     for stmt in body {
         f(stmt);
         match stmt {
             Stmt::Strip { body, .. } | Stmt::For { body, .. } => each_stmt(body, f),
-            Stmt::If { then, otherwise, .. } => {
+            Stmt::Loop(of) => each_stmt(&mut of.body, f),
+            Stmt::If { then, otherwise, .. } | Stmt::When { then, otherwise, .. } => {
                 each_stmt(then, f);
                 each_stmt(otherwise, f);
             }
@@ -156,6 +173,7 @@ fn drop_buffers(program: &mut Program) {
         for function in all_functions(program) {
             each_stmt(&mut function.body, &mut |s| {
                 used |= matches!(s, Stmt::Put { buffer, .. } if *buffer == number);
+                s.element_buffers(&mut |buffer| used |= *buffer == number);
                 each_arg(s, &mut |a| used |= matches!(a, Arg::Addr(buffer, _) if *buffer == number));
             });
         }
@@ -169,6 +187,7 @@ fn drop_buffers(program: &mut Program) {
                 if let Stmt::Put { buffer, .. } = s {
                     shift(buffer);
                 }
+                s.element_buffers(&mut |buffer| shift(buffer));
                 each_arg(s, &mut |a| {
                     if let Arg::Addr(buffer, _) = a {
                         shift(buffer);
@@ -216,7 +235,12 @@ fn each_var(stmt: &mut Stmt, f: &mut dyn FnMut(&mut Var)) {
             f(index);
             expr(count, f);
         }
-        Stmt::If { left, .. } => f(left),
+        Stmt::If { left, .. } | Stmt::Break { left, .. } => f(left),
+        Stmt::Hide(var) => f(var),
+        Stmt::Scratch(bytes) => expr(bytes, f),
+        Stmt::Set { .. } | Stmt::Loop(_) | Stmt::When { .. } | Stmt::Leave | Stmt::Lanes(_) => {
+            stmt.element_vars(f)
+        }
     }
 }
 
@@ -286,6 +310,7 @@ pub fn substitute(stmt: &mut Stmt, var: Var, by: &Expr) {
         Stmt::Put { at, .. } => expr(at, var, by),
         Stmt::Strip { length, .. } => expr(length, var, by),
         Stmt::For { count, .. } => expr(count, var, by),
+        Stmt::Scratch(bytes) => expr(bytes, var, by),
         _ => {}
     }
 }

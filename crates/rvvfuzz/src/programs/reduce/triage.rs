@@ -1,11 +1,14 @@
 //! A hundred hits of one bug are one entry.
 
+use super::loops;
 use super::target::{Target, site_of};
 use super::tidy::nodes;
 use crate::programs::judge::outcome::Kind;
 use crate::programs::judge::vote::{Culprit, Verdict};
+use crate::programs::testbed::Testbeds;
 use rvv_intrinsics::{Role, Sem};
 use rvv_ir::{Arg, Program, Stmt};
+use std::collections::BTreeSet;
 
 /// What the hits of one bug share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,6 +46,21 @@ impl Signature {
     }
 }
 
+/// What can be said of a verdict's cause before it is reduced: the place of a crash or the rule that is broken; else the
+/// levels at which it shows and the operation that makes the wrong value, which is a guess.
+pub fn early(testbeds: &Testbeds, verdict: &Verdict, program: &Program) -> String {
+    if let Some(signature) = Signature::early(verdict) {
+        return signature.to_string();
+    }
+    let levels = verdict.testbeds.iter().map(|&t| testbeds.build_of(t).flags.join(" "));
+    let levels: BTreeSet<String> = levels.filter(|l| !l.is_empty()).collect();
+    let levels: Vec<String> = levels.into_iter().collect();
+    let maker = verdict.buffer.and_then(|b| maker(program, b)).unwrap_or("unknown operation");
+    let place = site_of(verdict).map_or(String::new(), |site| format!(" {site}"));
+    let at = if levels.is_empty() { String::new() } else { format!(" at {}", levels.join(" ")) };
+    format!("{}: {}{place}: not reduced, perhaps {maker}{at}", verdict.culprit, verdict.symptom.name())
+}
+
 /// Whether a [`site`](super::target::site) is enough to know a fault by. Of a trap, only the rule of the manual is.
 fn says_where(symptom: Kind, site: &str) -> bool {
     symptom.is_build() || site.starts_with("norm:")
@@ -71,6 +89,9 @@ pub fn maker(program: &Program, buffer: usize) -> Option<&'static str> {
 /// The families of the operations of a program, plain loads and stores left out unless there is nothing else.
 pub fn operations(program: &Program) -> String {
     let calls = program.calls();
+    if calls.is_empty() {
+        return loops::describe(program);
+    }
     let feeds = |sem: Sem| {
         matches!(sem, Sem::Load | Sem::Store | Sem::LoadMask | Sem::StoreMask | Sem::Setvl | Sem::Setvlmax)
     };

@@ -6,15 +6,20 @@ use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::reduce::bisect::Guilty;
 use crate::programs::reduce::target::{Target, outcomes};
 use crate::programs::reduce::triage::Signature;
-use crate::programs::testbed::Build;
-use crate::programs::testbed::compiler::{Built, Compiler, Family, crash_site};
-use crate::programs::testbed::emulator::Emulator;
+use crate::programs::testbed::compiler::{Built, Compiler, Family, crash_site, printable};
+use crate::programs::testbed::emulator::Agnosticism;
+use crate::programs::testbed::{Build, Run};
 use rvv_ir::c::{COptions, Mode, emit, emit_function};
 use rvv_ir::{Expected, Program};
 use rvv_isa::DisasmOptions;
+use rvv_oracle::VlChoice;
+use rvv_tools::emulators::{QemuChoices, qemu_max};
+use rvv_tools::run_keeping;
 use rvvsim::elf::Image;
 use std::fmt::Write;
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 /// What a report is made of.
 pub struct Bug<'b> {
@@ -37,6 +42,8 @@ pub struct Bug<'b> {
 pub struct Version {
     /// The compiler.
     pub compiler: String,
+    /// Its kind.
+    pub family: Family,
     /// For each level, the outcome; `None` if it could not be run.
     pub levels: Vec<(String, Option<Kind>)>,
 }
@@ -76,7 +83,8 @@ pub fn versions(
                 outcomes(&build, &target.run, std::slice::from_ref(&case), &target.limits).pop().flatten();
             row.push((flags.join(" "), outcome.map(|o| o.kind())));
         }
-        table.push(Version { compiler: format!("{} ({})", compiler.name, compiler.version), levels: row });
+        let name = format!("{} ({})", compiler.name, compiler.version);
+        table.push(Version { compiler: name, family: compiler.family, levels: row });
     }
     table
 }
@@ -91,7 +99,9 @@ impl Bug<'_> {
         let expected = case.as_ref().and_then(|c| c.expected(&target.run.setup)).cloned();
         let _ = writeln!(text, "# {}\n", self.signature);
         self.summary(&mut text);
-        self.program_text(&mut text, expected.as_ref());
+        let short = self.short.clone().unwrap_or_else(|| emit_function(self.program));
+        let with = if self.short.is_some() { " (bug.c; compile with -c)" } else { "" };
+        let _ = writeln!(text, "## The function{with}\n\n```c\n{}```\n", whole_lines(&short));
         if let (Some(case), Some(expected)) = (&case, &expected) {
             self.observed(&mut text, case, expected);
         }
@@ -99,6 +109,10 @@ impl Bug<'_> {
         if let Some(guilty) = &self.guilty {
             let _ = writeln!(text, "## The guilty pass\n\n{guilty}\n");
         }
+        if let Some(said) = about(&self.target.build.compiler) {
+            let _ = writeln!(text, "## The compiler (-v)\n\n```\n{said}\n```\n");
+        }
+        self.program_text(&mut text, expected.as_ref());
         let _ = writeln!(text, "## The program as IR\n\n```\n{}```\n", self.program);
         text
     }
@@ -110,9 +124,10 @@ impl Bug<'_> {
             Family::Direct => "direct lowering (built in)".to_string(),
             _ => {
                 let march = compiler.march(&[self.program]);
-                compiler
-                    .command_line(&march, &target.build.flags, Path::new("bug.c"), Path::new("bug"))
-                    .join(" ")
+                let (c, elf, plain) = (Path::new("bug.c"), Path::new("bug"), self.program.is_plain());
+                let text = emit(&[self.program], &COptions::default());
+                let flags = compiler.flags_for(&text, &target.build.flags);
+                compiler.command_line(&march, &flags, c, elf, plain).join(" ")
             }
         };
         let _ = writeln!(text, "- Symptom: {}", target.symptom.name());
@@ -122,15 +137,7 @@ impl Bug<'_> {
         let _ = writeln!(text, "- Compiler: {} {}, `{line}`", compiler.name, compiler.version);
         if !target.symptom.is_build() {
             let _ = writeln!(text, "- Run on: {}", target.run.name());
-            if let Emulator::Rvvsim = target.run.emulator {
-                let setup = &target.run.setup;
-                let _ = writeln!(
-                    text,
-                    "  (`rvvsim bug --vlen {} --tail {1} --mask {1}`)",
-                    setup.vlen,
-                    setup.agnostic.name()
-                );
-            }
+            let _ = writeln!(text, "- With QEMU: `{}`", with_qemu(&target.run));
             if let Some(other) = &target.against {
                 let _ = writeln!(text, "- Does not show on: {}", other.name());
             }
@@ -138,11 +145,10 @@ impl Bug<'_> {
         text.push('\n');
     }
 
-    /// A compiler's crash needs the shortest C; wrong code wants a program that says so itself.
+    /// A compiler's crash needs no more than the function; wrong code wants a program that says so itself.
     fn program_text(&self, text: &mut String, expected: Option<&Expected>) {
         let target = self.target;
-        if let Some(short) = &self.short {
-            let _ = writeln!(text, "## bug.c (compile with -c)\n\n```c\n{short}```\n");
+        if self.short.is_some() {
             return;
         }
         let self_check = [expected.cloned().into_iter().collect::<Vec<_>>()];
@@ -153,7 +159,8 @@ impl Bug<'_> {
             _ => COptions::default(),
         };
         let options = COptions { file: Some("bug.c"), ..options };
-        let _ = writeln!(text, "## bug.c\n\n```c\n{}```\n", emit(&[self.program], &options));
+        let _ =
+            writeln!(text, "## The whole program (bug.c)\n\n```c\n{}```\n", emit(&[self.program], &options));
     }
 
     fn observed(&self, text: &mut String, case: &Case, expected: &Expected) {
@@ -194,7 +201,7 @@ impl Bug<'_> {
         let _ = writeln!(text, "## Versions and levels\n");
         let levels: Vec<&str> = first.levels.iter().map(|(level, _)| level.as_str()).collect();
         let _ = writeln!(text, "| compiler | {} |\n|---|{}", levels.join(" | "), "---|".repeat(levels.len()));
-        for Version { compiler, levels: row } in &self.versions {
+        for Version { compiler, levels: row, .. } in &self.versions {
             let cells: Vec<&str> = row.iter().map(|(_, kind)| kind.map_or("not run", Kind::name)).collect();
             let _ = writeln!(text, "| {compiler} | {} |", cells.join(" | "));
         }
@@ -202,9 +209,49 @@ impl Bug<'_> {
         // Those of the culprit's family come first, by version.
         let fails = |v: &&Version| v.levels.iter().any(|(_, kind)| *kind == Some(self.target.symptom));
         if let Some(first) = self.versions.iter().find(fails) {
-            let _ = writeln!(text, "The first of these versions that fails: {}\n", first.compiler);
+            let _ = writeln!(text, "The first of these versions that fails: {}.", first.compiler);
         }
+        let family = self.target.build.compiler.family;
+        let own: Vec<&Version> = self.versions.iter().filter(|v| v.family == family).collect();
+        let last = own.iter().rposition(fails);
+        let after: Vec<&str> = own[last.map_or(0, |n| n + 1)..].iter().map(|v| v.compiler.as_str()).collect();
+        let _ = match (last, after.is_empty()) {
+            (None, _) => writeln!(text),
+            (_, true) => writeln!(text, "The newest of them still fails.\n"),
+            (_, false) => writeln!(text, "It is fixed in: {}.\n", after.join(", ")),
+        };
     }
+}
+
+/// The text, with an end of its last line.
+fn whole_lines(text: &str) -> String {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{end}")
+}
+
+/// How QEMU is called for a run, as near to it as QEMU comes: whoever reads a report may have no `rvvsim`.
+fn with_qemu(run: &Run) -> String {
+    let ones = run.setup.agnostic != Agnosticism::Undisturbed;
+    let half_vl = run.setup.vl == VlChoice::Half;
+    let choices = QemuChoices { tail_ones: ones, mask_ones: ones, half_vl };
+    let command = qemu_max(Path::new("qemu-riscv64"), run.setup.vlen.min(1024), choices);
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    let line: Vec<String> = words.map(|w| w.to_string_lossy().into_owned()).collect();
+    format!("{} ./bug", line.join(" "))
+}
+
+/// What a compiler says about itself.
+fn about(compiler: &Compiler) -> Option<String> {
+    let (first, rest) = compiler.command.split_first()?;
+    if compiler.family == Family::Custom {
+        return None;
+    }
+    let mut command = Command::new(first);
+    command.args(rest).arg("-v");
+    let said = run_keeping(&mut command, Duration::from_secs(20), 1 << 16).ok()?;
+    let said = printable(&said.stderr);
+    let lines: Vec<&str> = said.lines().filter(|l| !l.trim().is_empty()).take(12).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// A table of the elements that are wrong, the first twenty.

@@ -1,9 +1,13 @@
 //! The page: it needs nothing else.
+//!
+//! Strings, and no template crate: `maud` and `askama` are procedural macros, which the build of the main job
+//! would pay for. What is quoted goes through `escape`, and a test quotes markup.
 
 use super::live::duration;
 use super::plot::{Plot, bar, thin};
 use super::{Report, Testbed};
 use crate::programs::judge::outcome::Kind;
+use crate::programs::known::describe;
 use crate::programs::store::query::Bug;
 use rvv_tools::junit::escape;
 use std::fmt::Write;
@@ -39,16 +43,22 @@ pub fn page(report: &Report) -> String {
     out += &match (verdicts, report.programs) {
         (0, 0) => "<p>No program has been run yet.</p>".to_string(),
         (0, _) => "<p class=\"good\">Nothing is wrong.</p>".to_string(),
-        (n, _) => format!("<p class=\"bad\">{n} verdicts, {} bugs.</p>", report.bugs.len()),
+        (n, _) => {
+            let known = report.bugs.iter().filter(|b| b.shown.fault.is_some()).count();
+            format!(
+                "<p class=\"bad\">{n} verdicts: {} new bugs, {known} known faults.</p>",
+                report.bugs.len() - known
+            )
+        }
     };
     if report.bugs.iter().any(|b| b.shown.culprit_kind == "oracle") {
         out += "<p class=\"bad\">The oracle is suspect: every testbed agrees against it.</p>";
     }
+    bugs(&mut out, report);
     numbers(&mut out, report);
     plots(&mut out, report);
     sections(&mut out, report);
     matrix(&mut out, report);
-    bugs(&mut out, report);
     settings(&mut out, report);
     out += "</body></html>\n";
     out
@@ -59,10 +69,15 @@ fn numbers(out: &mut String, report: &Report) {
     let share = 100.0 * report.covered as f64 / report.calls.max(1) as f64;
     let items = [
         (report.programs.to_string(), "programs".to_string()),
-        (report.checks.to_string(), "checks (an operation on a testbed)".to_string()),
+        (report.pairs.to_string(), "distinct program × build".to_string()),
+        (
+            format!("{:.1}", report.pairs as f64 / report.cpu_seconds.max(0.01)),
+            "program × build per CPU-second, reductions included".to_string(),
+        ),
         (duration(report.seconds), "of campaign".to_string()),
+        (duration(report.cpu_seconds), "of CPU time".to_string()),
         (format!("{:.1}", rate(report.programs)), "programs a second".to_string()),
-        (format!("{:.0}", rate(report.checks)), "checks a second".to_string()),
+        (report.checks.to_string(), "checks (an operation on a testbed)".to_string()),
         (format!("{share:.1} %"), format!("{} of {} calls covered", report.covered, report.calls)),
         (report.testbeds.len().to_string(), "testbeds".to_string()),
     ];
@@ -182,9 +197,25 @@ fn bugs(out: &mut String, report: &Report) {
     if report.bugs.is_empty() {
         *out += "<p>None.</p>\n";
     }
-    for bug in &report.bugs {
+    for bug in report.bugs.iter().filter(|b| b.shown.fault.is_none()) {
         one_bug(out, bug, report);
     }
+    let known: Vec<&Bug> = report.bugs.iter().filter(|b| b.shown.fault.is_some()).collect();
+    if known.is_empty() {
+        return;
+    }
+    *out += "<h2>Known faults</h2><table><thead><tr><th>fault</th><th>verdicts</th><th>first verdict</th></tr></thead><tbody>\n";
+    for bug in known {
+        let _ = writeln!(
+            out,
+            "<tr><td>{}{}</td><td>{}</td><td>{}</td></tr>",
+            escape(&bug.signature),
+            escape(&describe(&bug.signature)),
+            bug.verdicts.len(),
+            bug.verdicts.first().copied().unwrap_or_default()
+        );
+    }
+    *out += "</tbody></table>\n";
 }
 
 fn one_bug(out: &mut String, bug: &Bug, report: &Report) {

@@ -61,23 +61,28 @@ pub fn duration(seconds: f64) -> String {
 }
 
 fn text(p: &Progress) -> String {
-    let per_second = |n: u64| if p.seconds > 0.0 { n as f64 / p.seconds } else { 0.0 };
     let coverage = 100.0 * p.covered as f64 / p.calls.max(1) as f64;
     let mut text = format!(
-        "{}: {} programs, {:.1} programs/s, {:.0} checks/s, coverage {coverage:.1} %, {} verdicts",
+        "{}: {} programs, {} builds, {:.1} program × build per CPU-s, coverage {coverage:.1} %, {} verdicts",
         duration(p.seconds),
         p.total,
-        per_second(p.programs),
-        per_second(p.checks),
+        p.builds,
+        p.pairs_per_cpu_second(),
         p.verdicts
     );
+    if p.known > 0 {
+        text += &format!(" ({} known)", p.known);
+    }
     if p.reducing > 0 {
-        text += &format!(", reducing {}", p.reducing);
+        text += &format!(", {} to reduce", p.reducing);
     }
     if p.left == Some(0.0) {
         text += ", finishing";
     } else if let Some(left) = p.left {
         text += &format!(", {} left", duration(left));
+    }
+    if let Some(doing) = &p.doing {
+        text += &format!("; building {doing}");
     }
     text
 }
@@ -92,16 +97,23 @@ mod tests {
             total: 100,
             programs: 50,
             checks: 5000,
+            pairs: 80,
+            triggers: 3,
+            builds: 12,
+            doing: Some("16 programs with gcc-16 -O3".to_string()),
+            cpu: 20.0,
             covered: 1,
             calls: 8,
             verdicts: 2,
+            known: 1,
             reducing: 1,
             seconds: 10.0,
             left: Some(3700.0),
         };
         assert_eq!(
             text(&progress),
-            "10 s: 100 programs, 5.0 programs/s, 500 checks/s, coverage 12.5 %, 2 verdicts, reducing 1, 1 h 01 min left"
+            "10 s: 100 programs, 12 builds, 4.0 program × build per CPU-s, coverage 12.5 %, 2 verdicts (1 known), \
+             1 to reduce, 1 h 01 min left; building 16 programs with gcc-16 -O3"
         );
     }
 }

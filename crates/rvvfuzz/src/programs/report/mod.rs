@@ -26,8 +26,12 @@ pub struct Report {
     pub programs: u64,
     /// Checks: one operation on one testbed, judged.
     pub checks: u64,
+    /// Distinct pairs of a program and a build, judged.
+    pub pairs: u64,
     /// The campaign's time, in seconds.
     pub seconds: f64,
+    /// Its CPU time, reductions included.
+    pub cpu_seconds: f64,
     /// Selected calls made.
     pub covered: usize,
     /// Selected calls.
@@ -109,7 +113,9 @@ impl Report {
             version: store.meta("version")?.unwrap_or_default(),
             programs: batches.iter().fold(0, |n, b| n.saturating_add(b.programs)),
             checks: batches.iter().fold(0, |n, b| n.saturating_add(b.checks)),
+            pairs: batches.iter().fold(0, |n, b| n.saturating_add(b.pairs)),
             seconds: batches.last().map_or(0.0, |b| b.at),
+            cpu_seconds: store.cpu()?,
             covered: 0,
             calls: 0,
             sections: Vec::new(),

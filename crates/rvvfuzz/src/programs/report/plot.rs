@@ -1,4 +1,5 @@
-//! Plots as inline SVG. Colours come from the page's style, so they suit light and dark.
+//! Plots as inline SVG. Colours come from the page's style, so they suit light and dark; `plotters` writes
+//! fixed ones into each line it draws.
 
 use std::fmt::Write;
 

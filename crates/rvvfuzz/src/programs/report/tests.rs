@@ -1,7 +1,7 @@
 use super::*;
 use crate::programs::judge::outcome::Outcome;
 use crate::programs::judge::vote::{Culprit, Verdict};
-use crate::programs::store::{BatchRecord, ProgramRecord, Reduction};
+use crate::programs::store::{BatchRecord, ProgramRecord, Reduction, Spent};
 
 const NASTY: &str = "</pre><script>alert('x')</script> & \"quotes\" \u{1b}[31m ]]> é\u{0}";
 
@@ -23,6 +23,8 @@ fn report() -> Report {
             axes: vec!["level", "VLEN"],
             buffer: None,
             detail: NASTY.into(),
+            early: None,
+            fault: None,
         }],
     };
     let batch = BatchRecord {
@@ -35,7 +37,7 @@ fn report() -> Report {
         broken: vec![("a <b>".into(), NASTY.into())],
         ..BatchRecord::default()
     };
-    let ids = store.save(&batch, 2.0).unwrap();
+    let ids = store.save(&batch, Spent { clock: 2.0, cpu: 4.0 }).unwrap();
     for id in ids {
         let reduction = Reduction {
             signature: Some("one bug".into()),
@@ -118,6 +120,8 @@ fn junit_fails_where_a_program_failed() {
         axes: Vec::new(),
         buffer: Some(1),
         detail: "buffer 1 element 3".into(),
+        early: Some("a: wrong output: not reduced".into()),
+        fault: None,
     };
     let program = |number, outcomes: [Option<Outcome>; 4], verdicts| ProgramRecord {
         number,
@@ -137,7 +141,7 @@ fn junit_fails_where_a_program_failed() {
         ],
         ..BatchRecord::default()
     };
-    store.save(&batch, 1.0).unwrap();
+    store.save(&batch, Spent { clock: 1.0, cpu: 2.0 }).unwrap();
     let report = Report::read(&store).unwrap();
     let xml = formats::junit(&report);
     let junit = roxmltree::Document::parse(&xml).unwrap();

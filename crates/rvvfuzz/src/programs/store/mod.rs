@@ -3,19 +3,22 @@
 //! Each batch is one transaction with everything about it, so a kill at any moment leaves whole batches only; the others
 //! are done again, and come out the same.
 
+mod error;
 pub mod query;
 
+pub use self::error::StoreError;
+use self::error::wrap;
 use super::settings::Settings;
 use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::judge::vote::{Culprit, Verdict};
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The version of the file's format that this program writes. It reads this one and those before it.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 2;
 
 /// What marks a file as ours: `application_id` of the database.
 const APPLICATION: i32 = 0x7276_7666;
@@ -44,81 +47,14 @@ create table timings(first integer not null, build integer not null, run integer
 create table broken(testbed text primary key, why text not null);
 ";
 
-/// Why a store cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// It cannot be opened.
-    #[error("cannot open the store {}: {why}", path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// What the system or SQLite said.
-        why: String,
-    },
-    /// There is one already.
-    #[error("{} holds a campaign of {programs} programs; --resume goes on with it, --store names another file", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-        /// How many programs it has.
-        programs: u64,
-    },
-    /// A newer version of this program wrote it.
-    #[error(
-        "{} was written by a newer rvvfuzz ({version}; format {format}, this one reads up to {FORMAT}); it was left as it is",
-        path.display()
-    )]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        format: i64,
-        /// The program that wrote it.
-        version: String,
-    },
-    /// There is no campaign in it yet.
-    #[error("{} holds no campaign yet", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It is something else.
-    #[error("{} is not a campaign of rvvfuzz; it was left as it is", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Its pages contradict each other.
-    #[error("{} is damaged: {why}; it was left as it is", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite said.
-        why: String,
-    },
-    /// Another process writes to it.
-    #[error("another rvvfuzz is at work on {}", path.display())]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
-    /// There is no room for it.
-    #[error("no room to write {}: {why}; what it holds stays, and --resume goes on from there", path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite said.
-        why: String,
-    },
-    /// SQLite could not do something else.
-    #[error("{}: {why}", path.display())]
-    Sqlite {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite said.
-        why: String,
-    },
-}
+/// What format 2 added.
+const SCHEMA_2: &str = "
+-- What a batch judged: distinct pairs of a program and a build. `cpu` is the campaign's CPU time in seconds when it was
+-- stored, reductions included.
+create table costs(first integer primary key, pairs integer not null, cpu real not null);
+-- Of a verdict: what can be said of its cause before it is reduced, and the known fault that it is.
+create table notes(verdict integer primary key, early text, fault text);
+";
 
 /// A finished batch.
 #[derive(Clone, Debug, Default)]
@@ -133,6 +69,10 @@ pub struct BatchRecord {
     pub operations: u64,
     /// Checks: one operation on one testbed, judged.
     pub checks: u64,
+    /// Distinct pairs of a program and a build, judged: the same in another schedule or set-up is the same pair.
+    pub pairs: u64,
+    /// Programs that have what triggers a known fault of their compilers, in whatever schedule. It is not stored.
+    pub triggers: u64,
     /// The programs.
     pub programs: Vec<ProgramRecord>,
     /// Calls made that were asked for: name, overloaded, program.
@@ -169,13 +109,32 @@ pub struct Reduction {
     pub report: Option<String>,
 }
 
+/// Time, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// By the clock.
+    pub clock: f64,
+    /// Of the CPU, by this process and what it started.
+    pub cpu: f64,
+}
+
+impl std::ops::Add for Spent {
+    type Output = Spent;
+
+    fn add(self, other: Spent) -> Spent {
+        Spent { clock: self.clock + other.clock, cpu: self.cpu + other.cpu }
+    }
+}
+
 /// A campaign's file.
 pub struct Store {
     pub(super) db: Connection,
     path: PathBuf,
     covered: HashSet<(String, bool)>,
-    /// Seconds of the sessions before this one.
-    before: f64,
+    /// The version of the file's format.
+    format: i64,
+    /// What the sessions before this one took.
+    before: Spent,
     // After the database: closing a second handle of the file would drop SQLite's own locks.
     _lock: Option<File>,
 }
@@ -220,19 +179,6 @@ pub fn culprit(culprit: &Culprit) -> (&'static str, String) {
     (kind, culprit.to_string())
 }
 
-fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
-    let (path, why) = (path.to_path_buf(), error.to_string());
-    match error.sqlite_error_code() {
-        // A write that fails for want of room is either of these, by the file system.
-        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => StoreError::Full { path, why },
-        Some(ErrorCode::NotADatabase) => StoreError::Foreign { path },
-        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, why },
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => StoreError::Open { path, why },
-        _ => StoreError::Sqlite { path, why },
-    }
-}
-
 /// How a store is opened for writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
@@ -259,7 +205,7 @@ impl Store {
         let settings = serde_json::to_string(settings).map_err(json)?;
         let testbeds = serde_json::to_string(testbeds).map_err(json)?;
         let transaction = store.db.transaction().map_err(fail)?;
-        transaction.execute_batch(SCHEMA).map_err(fail)?;
+        transaction.execute_batch(SCHEMA).and_then(|()| transaction.execute_batch(SCHEMA_2)).map_err(fail)?;
         transaction.pragma_update(None, "application_id", APPLICATION).map_err(fail)?;
         for (key, value) in [
             ("format", FORMAT.to_string()),
@@ -279,10 +225,15 @@ impl Store {
     /// When it cannot be read and written.
     pub fn resume(path: &Path) -> Result<(Store, Settings), StoreError> {
         let mut store = Store::writable(path, Open::Existing)?;
+        if store.format < FORMAT {
+            let version = store.meta("version")?.unwrap_or_default();
+            return Err(StoreError::Older { path: path.to_path_buf(), version });
+        }
         let settings = store.settings()?;
         let fail = |e| wrap(path, e);
-        store.before =
+        let clock =
             store.db.query_row("select coalesce(max(at), 0) from batches", [], |r| r.get(0)).map_err(fail)?;
+        store.before = Spent { clock, cpu: store.cpu()? };
         store.covered = store
             .rows("select name, overloaded from coverage", |r| Ok((r.get(0)?, r.get(1)?)))?
             .into_iter()
@@ -306,7 +257,7 @@ impl Store {
             }
             Err(error) => return Err(wrap(path, error)),
         };
-        let store = Store { db, path: path.to_path_buf(), covered: HashSet::new(), before: 0.0, _lock: None };
+        let mut store = Store::around(db, path, None);
         let fail = |e| wrap(path, e);
         store.db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
         store.check_format()?;
@@ -322,9 +273,14 @@ impl Store {
         let fail = |e| wrap(&path, e);
         let mut db = Connection::open_in_memory().map_err(fail)?;
         db.deserialize_read_exact("main", bytes, bytes.len(), true).map_err(fail)?;
-        let store = Store { db, path: path.clone(), covered: HashSet::new(), before: 0.0, _lock: None };
+        let mut store = Store::around(db, &path, None);
         store.check_format()?;
         Ok(store)
+    }
+
+    fn around(db: Connection, path: &Path, lock: Option<File>) -> Store {
+        let (path, covered, before) = (path.to_path_buf(), HashSet::new(), Spent::default());
+        Store { db, path, covered, format: FORMAT, before, _lock: lock }
     }
 
     fn writable(path: &Path, how: Open) -> Result<Store, StoreError> {
@@ -351,8 +307,8 @@ impl Store {
         let fail = |e| wrap(path, e);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(path, flags).map_err(fail)?;
+        let mut store = Store::around(db, path, Some(lock));
         let path = path.to_path_buf();
-        let store = Store { db, path: path.clone(), covered: HashSet::new(), before: 0.0, _lock: Some(lock) };
         store.db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
         // Before anything is changed in it.
         if store.has_tables()? {
@@ -374,7 +330,7 @@ impl Store {
         Ok(tables > 0)
     }
 
-    fn check_format(&self) -> Result<(), StoreError> {
+    fn check_format(&mut self) -> Result<(), StoreError> {
         let foreign = || StoreError::Foreign { path: self.path.clone() };
         let application: i32 =
             self.db.query_row("pragma application_id", [], |r| r.get(0)).map_err(|e| wrap(&self.path, e))?;
@@ -386,6 +342,7 @@ impl Store {
             let version = self.meta("version")?.unwrap_or_default();
             return Err(StoreError::Newer { path: self.path.clone(), format, version });
         }
+        self.format = format;
         self.check_contents()
     }
 
@@ -394,7 +351,10 @@ impl Store {
     /// can be read than the file is long.
     fn check_contents(&self) -> Result<(), StoreError> {
         let fail = |e| wrap(&self.path, e);
-        let model = Connection::open_in_memory().and_then(|db| db.execute_batch(SCHEMA).map(|()| db));
+        let model = Connection::open_in_memory().and_then(|db| {
+            db.execute_batch(SCHEMA)?;
+            db.execute_batch(if self.format < 2 { "" } else { SCHEMA_2 }).map(|()| db)
+        });
         let query = "select type, name, tbl_name, sql from sqlite_schema";
         let read = |db: &Connection| -> rusqlite::Result<Vec<[Option<String>; 4]>> {
             let mut statement = db.prepare(query)?;
@@ -451,9 +411,43 @@ impl Store {
         &self.path
     }
 
-    /// Seconds of the sessions before this one.
-    pub fn before(&self) -> f64 {
+    /// What the sessions before this one took.
+    pub fn before(&self) -> Spent {
         self.before
+    }
+
+    /// The campaign's CPU time so far, in seconds; 0 if it was not measured.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn cpu(&self) -> Result<f64, StoreError> {
+        Ok(self.meta("cpu")?.and_then(|t| t.parse().ok()).filter(|t: &f64| t.is_finite()).unwrap_or(0.0))
+    }
+
+    /// Stores what this session has taken of the CPU, after its last batch, too.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save_cpu(&mut self, cpu: f64) -> Result<(), StoreError> {
+        self.save_meta("cpu", &(self.before.cpu + cpu).to_string())
+    }
+
+    /// Stores a note about the whole campaign.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save_meta(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
+        let done = self.db.execute("insert or replace into meta values(?, ?)", [key, value]);
+        done.map(|_| ()).map_err(|e| wrap(&self.path, e))
+    }
+
+    /// Stores that a verdict is a known fault, or that it is none.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save_fault(&mut self, verdict: i64, fault: Option<&str>) -> Result<(), StoreError> {
+        let query = "insert into notes values(?1, null, ?2) on conflict(verdict) do update set fault = ?2";
+        self.db.execute(query, params![verdict, fault]).map(|_| ()).map_err(|e| wrap(&self.path, e))
     }
 
     /// How many of the selected calls were made.
@@ -482,11 +476,11 @@ impl Store {
         rows.collect::<rusqlite::Result<Vec<T>>>().map_err(fail)
     }
 
-    /// Stores a batch, all of it or nothing, `now` seconds into this session. Returns the verdicts' numbers, in order.
+    /// Stores a batch, all of it or nothing, when this session has taken so long. Returns the verdicts' numbers, in order.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn save(&mut self, batch: &BatchRecord, now: f64) -> Result<Vec<i64>, StoreError> {
+    pub fn save(&mut self, batch: &BatchRecord, now: Spent) -> Result<Vec<i64>, StoreError> {
         let at = self.before + now;
         let fresh: Vec<_> = batch
             .calls
@@ -532,12 +526,14 @@ fn write(
     db: &mut Connection,
     batch: &BatchRecord,
     calls: &[&(&'static str, bool, u64)],
-    at: f64,
+    Spent { clock: at, cpu }: Spent,
 ) -> rusqlite::Result<Vec<i64>> {
     let mut ids = Vec::new();
     let transaction = db.transaction()?;
     {
-        let BatchRecord { first, count, seconds, operations, checks, .. } = batch;
+        let BatchRecord { first, count, seconds, operations, checks, pairs, .. } = batch;
+        transaction.execute("insert into costs values(?, ?, ?)", params![first, pairs, cpu])?;
+        transaction.execute("insert or replace into meta values('cpu', ?)", [cpu.to_string()])?;
         transaction.execute(
             "insert into batches values(?, ?, ?, ?, ?, ?)",
             params![first, count, at, seconds, operations, checks],
@@ -547,6 +543,7 @@ fn write(
         let mut verdict = transaction.prepare(
             "insert into verdicts(program, culprit_kind, culprit, symptom, testbeds, axes, detail) values(?, ?, ?, ?, ?, ?, ?)",
         )?;
+        let mut note = transaction.prepare("insert into notes values(?, ?, ?)")?;
         for p in &batch.programs {
             let letters: String = p.outcomes.iter().map(|o| letter(o.as_ref().map(Outcome::kind))).collect();
             program.execute(params![p.number, letters, p.ir])?;
@@ -571,7 +568,9 @@ fn write(
                     v.axes.join(", "),
                     cut(&v.detail)
                 ])?;
-                ids.push(transaction.last_insert_rowid());
+                let id = transaction.last_insert_rowid();
+                note.execute(params![id, v.early.as_deref().map(cut), v.fault])?;
+                ids.push(id);
             }
         }
         let mut call = transaction.prepare("insert or ignore into coverage values(?, ?, ?, ?)")?;

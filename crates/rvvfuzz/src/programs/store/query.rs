@@ -33,6 +33,10 @@ pub struct StoredVerdict {
     pub reduced_c: Option<String>,
     /// The report in Markdown.
     pub report_md: Option<String>,
+    /// What can be said of the cause before it is reduced.
+    pub early: Option<String>,
+    /// The known fault that it is, by name.
+    pub fault: Option<String>,
 }
 
 /// Verdicts of one bug, as far as is known.
@@ -66,12 +70,18 @@ pub struct Failure {
 pub struct StoredBatch {
     /// The campaign's time when it was stored, in seconds.
     pub at: f64,
+    /// The first program of the plan in it.
+    pub first: u64,
     /// Programs in it.
     pub programs: u64,
     /// Checks in it.
     pub checks: u64,
     /// What it took one worker, in seconds.
     pub seconds: f64,
+    /// Distinct pairs of a program and a build that it judged; 0 if they were not counted.
+    pub pairs: u64,
+    /// The campaign's CPU time when it was stored, in seconds; 0 if it was not measured.
+    pub cpu: f64,
 }
 
 /// All axes, as verdicts name them.
@@ -79,7 +89,7 @@ const AXES: &[&str] =
     &["level", "compiler", "emulator", "VLEN", "agnostic elements", "vl choice", "schedule"];
 
 const VERDICT: &str = "select id, program, culprit_kind, culprit, symptom, testbeds, axes, detail, signature, reduced_ir, \
-                       reduced_c, report_md from verdicts";
+                       reduced_c, report_md";
 
 fn verdict(row: &rusqlite::Row<'_>, count: usize) -> rusqlite::Result<StoredVerdict> {
     let testbeds: String = row.get(5)?;
@@ -99,6 +109,8 @@ fn verdict(row: &rusqlite::Row<'_>, count: usize) -> rusqlite::Result<StoredVerd
         reduced_ir: row.get(9)?,
         reduced_c: row.get(10)?,
         report_md: row.get(11)?,
+        early: row.get(12)?,
+        fault: row.get(13)?,
     })
 }
 
@@ -116,25 +128,21 @@ impl StoredVerdict {
         let symptom = Kind::from_name(&self.symptom)?;
         let buffer = (symptom == Kind::WrongOutput).then(|| Outcome::buffer_in(&self.detail)).flatten();
         Some(Verdict {
-            culprit,
-            symptom,
             buffer,
             testbeds: self.testbeds.clone(),
             axes: self.axes.split(", ").filter_map(axis).collect(),
-            detail: self.detail.clone(),
+            early: self.early.clone(),
+            fault: self.fault.clone(),
+            ..Verdict::new(culprit, symptom, self.detail.clone())
         })
     }
 
-    /// What it shares with others of the same bug: what the reducer found, or else what is known without it.
+    /// What it shares with others of the same bug: the known fault that it is, what the reducer found, or else what is
+    /// known without it. Two that are not reduced and of which nothing is known are two.
     pub fn bug(&self) -> String {
-        self.signature.clone().unwrap_or_else(|| {
-            let crash = self.symptom == Kind::BuildCrash.name();
-            let site = if crash {
-                format!(": {}", crate::programs::testbed::compiler::crash_site(&self.detail))
-            } else {
-                String::new()
-            };
-            format!("{}: {}{site}", self.culprit, self.symptom)
+        let found = self.fault.clone().or_else(|| self.signature.clone()).or_else(|| self.early.clone());
+        found.unwrap_or_else(|| {
+            format!("{}: {}: not reduced (verdict {})", self.culprit, self.symptom, self.id)
         })
     }
 
@@ -169,18 +177,24 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub fn verdicts(&self) -> Result<Vec<StoredVerdict>, StoreError> {
-        let count = self.testbeds()?.len();
-        self.rows(&format!("{VERDICT} order by id"), |row| verdict(row, count))
+        self.verdicts_where("true")
     }
 
-    /// Verdicts that no reducer has had: number, program, its text, and what was said.
+    fn verdicts_where(&self, condition: &str) -> Result<Vec<StoredVerdict>, StoreError> {
+        let count = self.testbeds()?.len();
+        let from = match self.format {
+            ..2 => ", null, null from verdicts",
+            _ => ", early, fault from verdicts left join notes on verdict = id",
+        };
+        self.rows(&format!("{VERDICT}{from} where {condition} order by id"), |row| verdict(row, count))
+    }
+
+    /// Verdicts that no reducer has had and that are no known fault: number, program, its text, and what was said.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn unreduced(&self) -> Result<Vec<(i64, u64, String, Verdict)>, StoreError> {
-        let count = self.testbeds()?.len();
-        let query = format!("{VERDICT} where signature is null order by id");
-        let rows = self.rows(&query, |row| verdict(row, count))?;
+        let rows = self.verdicts_where("signature is null")?.into_iter().filter(|v| v.fault.is_none());
         let mut found = Vec::new();
         for stored in rows {
             if let (Some(ir), Some(v)) = (self.program(stored.program)?, stored.verdict()) {
@@ -206,6 +220,14 @@ impl Store {
     pub fn outcomes(&self, number: u64) -> Result<Option<String>, StoreError> {
         let query = format!("select outcomes from programs where number = {number}");
         Ok(self.rows(&query, |r| r.get(0))?.into_iter().next())
+    }
+
+    /// Every program's number and outcomes, a letter for each testbed.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn all_outcomes(&self) -> Result<Vec<(u64, String)>, StoreError> {
+        self.rows("select number, outcomes from programs order by number", |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
     /// What was said about a program's outcomes: testbed and text.
@@ -260,7 +282,7 @@ impl Store {
         Ok(failures)
     }
 
-    /// Verdicts by bug, the first found first.
+    /// Verdicts by bug, new ones first, the first found first.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -278,6 +300,7 @@ impl Store {
                 None => bugs.push(Bug { signature, verdicts: vec![v.id], shown: v }),
             }
         }
+        bugs.sort_by_key(|b| b.shown.fault.is_some());
         Ok(bugs)
     }
 
@@ -286,8 +309,17 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub fn batches(&self) -> Result<Vec<StoredBatch>, StoreError> {
-        self.rows("select at, count, checks, seconds from batches order by at", |r| {
-            Ok(StoredBatch { at: r.get(0)?, programs: r.get(1)?, checks: r.get(2)?, seconds: r.get(3)? })
+        let query = match self.format {
+            ..2 => "select at, count, checks, seconds, first, 0, 0.0 from batches order by at",
+            _ => {
+                "select at, count, checks, seconds, batches.first, coalesce(pairs, 0), coalesce(cpu, 0.0) from batches \
+                 left join costs on costs.first = batches.first order by at"
+            }
+        };
+        self.rows(query, |r| {
+            let [at, seconds] = [r.get(0)?, r.get(3)?];
+            let (first, pairs, cpu) = (r.get(4)?, r.get(5)?, r.get(6)?);
+            Ok(StoredBatch { at, first, programs: r.get(1)?, checks: r.get(2)?, seconds, pairs, cpu })
         })
     }
 

@@ -8,6 +8,8 @@ pub(in crate::programs) fn batch(first: u64) -> BatchRecord {
         axes: vec!["level"],
         buffer: None,
         detail: "in f, at x.cc:1".into(),
+        early: None,
+        fault: None,
     };
     let ice = Outcome::BuildCrash("ä".repeat(5000));
     BatchRecord {
@@ -16,6 +18,8 @@ pub(in crate::programs) fn batch(first: u64) -> BatchRecord {
         seconds: 0.5,
         operations: 20,
         checks: 40,
+        pairs: 2,
+        triggers: 0,
         programs: vec![
             ProgramRecord {
                 number: first,
@@ -53,15 +57,15 @@ fn what_is_stored_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.db");
     let mut store = create(&path);
-    assert_eq!(store.save(&batch(0), 1.0).unwrap().len(), 1);
-    let ids = store.save(&batch(2), 2.0).unwrap();
+    assert_eq!(store.save(&batch(0), Spent { clock: 1.0, cpu: 2.0 }).unwrap().len(), 1);
+    let ids = store.save(&batch(2), Spent { clock: 2.0, cpu: 4.0 }).unwrap();
     let reduction = Reduction { signature: Some("s".into()), ..Reduction::default() };
     store.save_reduction(ids[0], &reduction).unwrap();
     drop(store);
     let (store, settings) = Store::resume(&path).unwrap();
     assert_eq!(settings, Settings::default());
     assert_eq!(store.done().unwrap(), BTreeMap::from([(0, 2), (2, 2)]));
-    assert_eq!((store.covered(), store.before()), (1, 2.0));
+    assert_eq!((store.covered(), store.before()), (1, Spent { clock: 2.0, cpu: 4.0 }));
     let outcomes = store.rows("select outcomes from programs order by number", |r| r.get::<_, String>(0));
     assert_eq!(outcomes.unwrap(), [".-", "ii", ".-", "ii"]);
     // The second testbed says the same as the first.
@@ -78,13 +82,13 @@ fn a_batch_is_stored_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.db");
     let mut store = create(&path);
-    store.save(&batch(0), 1.0).unwrap();
+    store.save(&batch(0), Spent { clock: 1.0, cpu: 2.0 }).unwrap();
     // The second program is there already: the transaction fails at its end.
     let mut clash = batch(4);
     clash.programs[1].number = 0;
-    assert!(store.save(&clash, 2.0).is_err());
+    assert!(store.save(&clash, Spent { clock: 2.0, cpu: 4.0 }).is_err());
     assert_eq!(store.done().unwrap(), BTreeMap::from([(0, 2)]));
-    store.save(&batch(4), 2.0).unwrap();
+    store.save(&batch(4), Spent { clock: 2.0, cpu: 4.0 }).unwrap();
 }
 
 #[test]
@@ -92,10 +96,11 @@ fn a_full_disk_keeps_what_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.db");
     let mut store = create(&path);
-    store.save(&batch(0), 1.0).unwrap();
+    store.save(&batch(0), Spent { clock: 1.0, cpu: 2.0 }).unwrap();
     let pages: i64 = store.db.query_row("pragma page_count", [], |r| r.get(0)).unwrap();
     store.db.query_row(&format!("pragma max_page_count = {}", pages + 2), [], |_| Ok(())).unwrap();
-    let error = (1..1000).find_map(|n| store.save(&batch(2 * n), 2.0).err()).unwrap();
+    let error =
+        (1..1000).find_map(|n| store.save(&batch(2 * n), Spent { clock: 2.0, cpu: 4.0 }).err()).unwrap();
     assert!(matches!(error, StoreError::Full { .. }), "{error}");
     assert!(error.to_string().contains("--resume"), "{error}");
     drop(store);
@@ -113,13 +118,13 @@ fn strange_files_are_refused_and_left_alone() {
         Err(StoreError::Exists { programs: 0, .. })
     ));
     let db = Connection::open(&path).unwrap();
-    db.execute("update meta set value = '2' where key = 'format'", []).unwrap();
+    db.execute("update meta set value = '3' where key = 'format'", []).unwrap();
     drop(db);
     for error in [Store::resume(&path).err(), Store::read(&path).err(), {
         Store::create(&path, &Settings::default(), &[]).err()
     }] {
         let said = error.unwrap().to_string();
-        assert!(said.contains("newer rvvfuzz") && said.contains("format 2"), "{said}");
+        assert!(said.contains("newer rvvfuzz") && said.contains("format 3"), "{said}");
     }
     let text = folder.path().join("notes.txt");
     std::fs::write(&text, "not a database, but long enough to be looked at as one").unwrap();

@@ -1,6 +1,6 @@
 //! Which programs of a translation unit a compiler complains of.
 
-use super::compiler::unsupported;
+use super::message::unsupported;
 use std::ops::Range;
 
 /// The programs that error messages point at, by the line, or name, as `p12_program`.

@@ -4,6 +4,7 @@ pub(in crate::programs) mod blame;
 pub mod compiler;
 pub mod emulator;
 pub mod file;
+mod message;
 
 use self::compiler::{Compiler, Family};
 use self::emulator::{Emulator, Setup};

@@ -1,4 +1,5 @@
-//! How coverage grows with the number of programs, as a table and as a drawing.
+//! How coverage grows with the number of programs, as a table and as a drawing. The drawing is a few SVG
+//! elements: a plotting crate would be more to build than to save.
 
 use crate::options::CoverageOptions;
 use crate::progress::Progress;
@@ -19,7 +20,7 @@ pub fn run(options: &CoverageOptions) -> Result<bool, String> {
     for category in categories {
         let mut settings = settings.clone();
         settings.selection.categories = vec![category];
-        let plan = Plan::new(options.style.seed, &settings.selection, options.style.ops.into(), options.vlen);
+        let plan = Plan::new(options.style.seed, &settings.selection, options.style.ops, options.vlen);
         let mut coverage = Coverage::new(&settings.selection);
         let mut points = Vec::new();
         for k in 0..options.count {

@@ -56,7 +56,7 @@ pub fn run(options: &CoverageOptions) -> Result<bool, String> {
         for round in 0..ROUNDS {
             let missing = shown.missing().filter(|c| exists_at(c.intrinsic, vlens[0]));
             let seed = options.style.seed.wrapping_add(round << 32);
-            let plan = Plan::of(seed, missing, options.style.ops.into());
+            let plan = Plan::of(seed, missing, options.style.ops);
             if plan.is_empty() {
                 break;
             }
@@ -180,7 +180,8 @@ fn run_batch(plan: &Plan, settings: &Settings, first: u64, last: u64) -> Found {
         }
     }
     for ((k, generated), _) in programs.iter().zip(good).filter(|(_, good)| *good) {
-        let asked = plan.program(*k).map(|(_, choices)| choices).unwrap_or_default();
+        let asked = plan.program(*k).unwrap_or_default();
+        let asked: Vec<Choice> = asked.into_iter().flat_map(|region| region.choices).collect();
         found.shown.extend(asked.into_iter().filter(|choice| shows(generated, choice)));
     }
     found

@@ -6,6 +6,8 @@ mod curve;
 mod executed;
 mod options;
 mod progress;
+mod stats;
+mod vectorised;
 mod write;
 
 use options::{Command, Options};
@@ -23,9 +25,12 @@ fn main() -> ExitCode {
     let outcome = match &options.command {
         None => write::run(&options.generate).map(|()| true),
         Some(Command::Check(options)) => check::run(options),
+        Some(Command::Coverage(options)) if options.pairs => coverage::pairs(options).map(|()| true),
         Some(Command::Coverage(options)) if options.executed => executed::run(options),
         Some(Command::Coverage(options)) if options.curve => curve::run(options),
         Some(Command::Coverage(options)) => coverage::run(options).map(|()| true),
+        Some(Command::Vectorised(options)) => vectorised::run(options).map(|()| true),
+        Some(Command::Stats(options)) => stats::run(options).map(|()| true),
         Some(Command::Policies) => {
             policies();
             Ok(true)

@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rvv_intrinsics::Extension;
 use rvv_ir::VlChoice;
-use rvvgen::{Category, POLICIES, Scheduler, Selection, Settings, Weights};
+use rvvgen::{Category, Lengths, POLICIES, Scheduler, Selection, Settings, Sizes, Weights};
 use std::path::PathBuf;
 
 /// Generates well-defined programs of RVV intrinsics, with their expected output.
@@ -29,6 +29,7 @@ Examples:
   rvvgen --intrinsics 'vfw*_rm' --count 100 -o out  a hundred programs about some intrinsics
   rvvgen --policy spill --policy rounding -o out    biased programs; `rvvgen policies` lists them
   rvvgen coverage --count 1000                      what a thousand programs reach
+  rvvgen stats --count 1000                         data flow, loops and control flow of a thousand
   rvvgen coverage --executed                        run all intrinsics on the built-in emulator"
 )]
 pub struct Options {
@@ -46,6 +47,10 @@ pub enum Command {
     Check(CheckOptions),
     /// Count the intrinsics that programs reach.
     Coverage(CoverageOptions),
+    /// Count what a compiler vectorises of plain C, by policy.
+    Vectorised(VectorisedOptions),
+    /// Measure what programs are like: data flow, loops, control flow.
+    Stats(StatsOptions),
     /// List the named policies and the weights.
     Policies,
 }
@@ -120,15 +125,16 @@ pub struct StyleOptions {
           value_delimiter = ',')]
     pub ratio: Vec<u32>,
 
-    /// Operations per program, not counting loads and stores.
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Style",
-          value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub ops: u16,
+    /// Operations per program, not counting loads and stores, about: a number, or a range from which small
+    /// ones are drawn more often.
+    #[arg(long, value_name = "N|MIN-MAX", default_value_t = Sizes::OPERATIONS, help_heading = "Style",
+          value_parser = parse_ops)]
+    pub ops: Sizes,
 
-    /// Elements per buffer.
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Style",
-          value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub len: u32,
+    /// Elements per buffer: a number or a range. Without it, such that strip loops run never, once, twice
+    /// and often at every VLEN.
+    #[arg(long, value_name = "N|MIN-MAX", help_heading = "Style", value_parser = parse_len)]
+    pub len: Option<Sizes>,
 
     /// A named generation policy; see `rvvgen policies`. Repeatable; later ones override earlier ones.
     #[arg(long, value_name = "NAME", value_parser = parse_policy, help_heading = "Style")]
@@ -193,12 +199,68 @@ pub struct CoverageOptions {
     #[arg(long)]
     pub curve: bool,
 
+    /// Count def-use pairs: which operation's result was which operand of which other operation.
+    #[arg(long, conflicts_with_all = ["curve", "executed"])]
+    pub pairs: bool,
+
     /// Draw that curve.
     #[arg(long, value_name = "FILE", requires = "curve")]
     pub svg: Option<PathBuf>,
 
     /// Rewrite the table of that curve in a document, between its marks.
     #[arg(long, value_name = "FILE", requires = "curve", hide_short_help = true)]
+    pub markdown: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub style: StyleOptions,
+}
+
+/// Counting vectorised loops.
+#[derive(Args, Debug)]
+pub struct VectorisedOptions {
+    /// The compiler, gcc or clang: a path, or a name on PATH. It is asked for -O3.
+    #[arg(long, value_name = "NAME")]
+    pub compiler: String,
+
+    /// A policy of plain C: loops unless one is given. Repeatable. `unguided` is what they are compared with.
+    #[arg(long, value_name = "NAME", value_parser = parse_policy)]
+    pub policy: Vec<String>,
+
+    /// The first seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// The number of seeds: medians are over them.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=10))]
+    pub seeds: u64,
+
+    /// The number of programs of each seed.
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: u64,
+
+    /// Rewrite the tables in a document, between their marks.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub markdown: Option<PathBuf>,
+}
+
+/// Measuring.
+#[derive(Args, Debug)]
+pub struct StatsOptions {
+    /// The number of programs.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: u64,
+
+    /// The VLENs at which programs must have a meaning, in bits: powers of two, 128 to 65536.
+    #[arg(long, value_name = "BITS", value_delimiter = ',', default_value = "128,256,512,1024",
+          value_parser = parse_vlen)]
+    pub vlen: Vec<u32>,
+
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Rewrite the table of figures in a document, between its marks.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub markdown: Option<PathBuf>,
 
     #[command(flatten)]
@@ -241,6 +303,22 @@ fn parse_ratio(text: &str) -> Result<u32, String> {
         Ok(ratio) if ratio.is_power_of_two() && ratio <= 64 => Ok(ratio),
         _ => Err("SEW/LMUL is 1, 2, 4, 8, 16, 32 or 64".to_string()),
     }
+}
+
+fn parse_sizes(text: &str, most: usize) -> Result<Sizes, String> {
+    let sizes: Sizes = text.parse()?;
+    if sizes.most > most {
+        return Err(format!("at most {most}"));
+    }
+    Ok(sizes)
+}
+
+fn parse_ops(text: &str) -> Result<Sizes, String> {
+    parse_sizes(text, 1000)
+}
+
+fn parse_len(text: &str) -> Result<Sizes, String> {
+    parse_sizes(text, 100_000)
 }
 
 fn one_of<T>(found: Option<T>, known: impl Iterator<Item = &'static str>) -> Result<T, String> {
@@ -304,7 +382,7 @@ impl StyleOptions {
             weights.read(&text).map_err(|e| at(&e))?;
         }
         Ok(Settings {
-            len: self.len as usize,
+            len: self.len.map_or(Lengths::Strips, Lengths::Range),
             vlens,
             vls: vec![vl],
             weights,

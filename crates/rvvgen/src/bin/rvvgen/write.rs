@@ -18,12 +18,8 @@ pub fn run(options: &GenerateOptions) -> Result<(), String> {
     vlens.sort_unstable();
     vlens.dedup();
     let settings = options.style.settings(vlens, options.vl)?;
-    let plan = Plan::new(
-        options.style.seed,
-        &settings.selection,
-        options.style.ops.into(),
-        settings.smallest_vlen(),
-    );
+    let plan =
+        Plan::new(options.style.seed, &settings.selection, options.style.ops, settings.smallest_vlen());
     let mut progress = Progress::new("written", options.count);
     let last = options.count - 1;
     let width = last.to_string().len().max(4);

@@ -1,0 +1,172 @@
+//! `rvvfuzz yardstick`.
+
+use super::run::{ProgramArgs, stop_flag};
+use super::{Done, duration, exit, write_file};
+use crate::programs::judge::probe::{Named, try_testbeds};
+use crate::programs::measure::yardstick::{Measured, Yardstick};
+use crate::programs::measure::{open, recognise};
+use crate::programs::report::live::LiveLine;
+use crate::programs::settings::{CompilerSettings, EmulatorSettings, Settings, setups};
+use crate::programs::testbed::compiler::Compiler;
+use crate::programs::workers::{self, Event, Options};
+use clap::Args;
+use rvv_cli::{errln, figures, outln};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Measure how soon known faults are found: campaigns of one compiler each, over several seeds.
+///
+/// A change of the generator is judged by this table: for each fault of bugs/known.toml that a compiler has, with how many
+/// seeds it was found, and the median number of programs and of CPU-minutes to its first verdict. Programs keep what
+/// triggers known faults, and nothing is reduced. Verdicts are recognised after a campaign, which is no part of its time.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rvvfuzz yardstick --compilers riscv64-linux-gnu-gcc-14.2,clang-22 --seeds 3 --time 8m --json before.json
+  rvvfuzz yardstick --compilers riscv64-linux-gnu-gcc-14.2,clang-22 --seeds 3 --time 8m --policy spill,control \\
+      --folder other --against before.json
+
+Each campaign is a file in the folder, which is read again by the next call: after a kill the same command continues, and
+when all are finished it only makes the tables. Another folder is another measurement.
+It ends with 0, or with 2 if it could not run.")]
+pub struct Command {
+    /// gcc and clang by name or path; each has campaigns of its own
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", required = true)]
+    compilers: Vec<String>,
+    /// Campaigns of each compiler, with the seeds 1, 2, … (or from --seed on)
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    seeds: u16,
+    /// Time of each campaign
+    #[arg(long, value_parser = duration, default_value = "8m")]
+    time: Duration,
+    /// Worker threads of a campaign
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
+    /// The folder of the campaigns' files
+    #[arg(long, default_value = "yardstick", value_name = "DIR")]
+    folder: PathBuf,
+    /// Optimisation levels
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
+    levels: Option<Vec<String>>,
+    /// VLENs [default: 128,256,512,1024]
+    #[arg(long, value_delimiter = ',')]
+    vlen: Option<Vec<u32>>,
+    /// Write everything that was measured to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Compare with what --json wrote before
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    /// Put the tables into this document, between its marks for `rvvfuzz yardstick`
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Draw the known faults found over time
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    #[command(flatten)]
+    programs: ProgramArgs,
+}
+
+impl Command {
+    /// Does what was asked for.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        exit(self.measure())
+    }
+
+    fn measure(&self) -> Done {
+        // What cannot be read is told before hours of work.
+        let against = self.against.as_ref().map(read).transpose()?;
+        let found = |name: &String| Compiler::find(name).map_err(|why| format!("compiler `{name}`: {why}"));
+        let compilers = self.compilers.iter().map(found).collect::<Result<Vec<_>, _>>()?;
+        std::fs::create_dir_all(&self.folder).map_err(|e| format!("{}: {e}", self.folder.display()))?;
+        let stop = stop_flag();
+        let mut yardstick = Yardstick {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            seconds: self.time.as_secs_f64(),
+            campaigns: Vec::new(),
+        };
+        for n in 0..u64::from(self.seeds) {
+            for compiler in &compilers {
+                yardstick.campaigns.push(self.campaign(compiler, n, &stop)?);
+                if stop.load(Ordering::Relaxed) {
+                    return Err("stopped; the same command continues".to_string());
+                }
+            }
+        }
+        let table = yardstick.table(against.as_ref());
+        outln!("{table}");
+        if let Some(path) = &self.json {
+            let text = serde_json::to_string_pretty(&yardstick).map_err(|e| e.to_string())?;
+            write_file(path, &(text + "\n"))?;
+        }
+        if let Some(path) = &self.svg {
+            write_file(path, &yardstick.svg())?;
+        }
+        if let Some(path) = &self.markdown {
+            figures::update(path, "rvvfuzz yardstick", "rvvfuzz", &table).map_err(|e| e.to_string())?;
+        }
+        Ok(true)
+    }
+
+    fn settings(&self, compiler: &Compiler, n: u64) -> Settings {
+        let mut settings = Settings::default();
+        self.programs.apply(&mut settings);
+        settings.seed = settings.seed.wrapping_add(n);
+        // Known faults are what is looked for.
+        settings.triggers = self.programs.known_triggers.unwrap_or(1);
+        settings.compilers.push(CompilerSettings::from(compiler));
+        settings.emulators = vec![EmulatorSettings::rvvsim()];
+        if let Some(levels) = &self.levels {
+            settings.levels = levels.clone();
+        }
+        if let Some(vlens) = &self.vlen {
+            settings.setups = setups(vlens);
+        }
+        settings
+    }
+
+    /// The campaign of a compiler and a seed: run, continued, or only read.
+    fn campaign(&self, compiler: &Compiler, n: u64, stop: &AtomicBool) -> Result<Measured, String> {
+        let settings = self.settings(compiler, n);
+        let path = self.folder.join(format!("{}-{}.db", compiler.name, settings.seed));
+        let (mut store, campaign) = open(&path, &settings)?;
+        let fail = |e: crate::programs::store::StoreError| e.to_string();
+        let left = self.time.saturating_sub(Duration::from_secs_f64(store.before().clock.max(0.0)));
+        let done =
+            store.meta("finished").map_err(fail)?.is_some_and(|t| t == self.time.as_secs().to_string());
+        if !done && !left.is_zero() {
+            try_testbeds(&campaign.testbeds, &Named::all(&settings), &settings.limits())?;
+            let mut line = LiveLine::default();
+            line.say(&format!("{} {}, seed {}", compiler.name, compiler.version, settings.seed));
+            let options = Options {
+                jobs: self.jobs.into(),
+                time: Some(left),
+                count: None,
+                batch: settings.batch,
+                reducer: None,
+            };
+            let result = workers::run(&campaign, &mut store, &options, stop, |event| match event {
+                Event::Progress(progress) => line.show(progress),
+                Event::Broken(testbed, why) => line.say(&format!("{testbed} does not work: {why}")),
+                Event::Verdict(..) => {}
+            });
+            line.end();
+            result.map_err(|e| e.to_string())?;
+            if !stop.load(Ordering::Relaxed) {
+                store.save_meta("finished", &self.time.as_secs().to_string()).map_err(fail)?;
+            }
+        }
+        errln!("{} {}, seed {}: recognising verdicts", compiler.name, compiler.version, settings.seed);
+        recognise(&mut store, &campaign).map_err(fail)?;
+        Measured::read(&store, compiler).map_err(fail)
+    }
+}
+
+fn read(path: &PathBuf) -> Result<Yardstick, String> {
+    let wrong = |why: String| format!("{}: {why}; --against is what --json wrote", path.display());
+    let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
+    serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))
+}

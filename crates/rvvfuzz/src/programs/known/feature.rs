@@ -1,0 +1,202 @@
+//! What a program has that a fault needs, and how to take it out.
+
+use crate::programs::reduce::tidy::{each_stmt, nodes, tidy, without};
+use crate::streams::known::glob;
+use rvv_intrinsics::{Role, Type, by_name};
+use rvv_ir::{Arg, Call, Expr, Node, Program, Stmt, Var};
+use rvv_oracle::{VlChoice, evaluate};
+use serde::Deserialize;
+
+/// Statements of a program: calls by their names, or of one kind.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Feature {
+    /// Patterns of the intrinsics' names, without `__riscv_`.
+    pub calls: Vec<String>,
+    /// Only calls that get one vector twice.
+    pub twice: bool,
+    /// Only calls whose result nobody reads.
+    pub unused: bool,
+    /// A kind of statement.
+    pub statement: Option<Kind>,
+}
+
+/// A kind of statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The dynamic rounding mode is set.
+    SetFrm,
+    /// A function of the program takes or returns a tuple.
+    TupleParameter,
+    /// A tuple is assigned under a condition.
+    TupleChoice,
+}
+
+impl Feature {
+    /// Where a program has it.
+    pub fn places(&self, program: &Program) -> Vec<Node> {
+        let all = nodes(program);
+        all.into_iter().filter(|node| node.find(program).is_some_and(|s| self.is(program, node, s))).collect()
+    }
+
+    fn is(&self, program: &Program, node: &Node, stmt: &Stmt) -> bool {
+        match (stmt, self.statement) {
+            (Stmt::SetFrm(_), Some(Kind::SetFrm)) => true,
+            (Stmt::Invoke { function, .. }, Some(Kind::TupleParameter)) => program
+                .functions
+                .get(*function)
+                .is_some_and(|f| f.params.iter().chain(f.ret.as_ref()).any(|&v| is_tuple(f.ty(v)))),
+            (Stmt::If { then, otherwise, .. }, Some(Kind::TupleChoice)) => {
+                let function = program.function(node.function);
+                let assigns = |s: &Stmt| {
+                    let writes = s.effects(program).writes;
+                    writes.iter().any(|&v| is_tuple(function.ty(v)))
+                };
+                then.iter().chain(otherwise).any(assigns)
+            }
+            (Stmt::Call(call), _) => self.is_call(program, node, call),
+            _ => false,
+        }
+    }
+
+    fn is_call(&self, program: &Program, node: &Node, call: &Call) -> bool {
+        let name = call.intrinsic.name.strip_prefix("__riscv_").unwrap_or(&call.intrinsic.name);
+        self.calls.iter().any(|pattern| glob(pattern, name))
+            && (!self.twice || gets_twice(program, node, call))
+            && (!self.unused || call.dst.is_some_and(|dst| !is_read(program, node.function, dst)))
+    }
+
+    /// The program without it, and without what needs it; `None` if nothing with a meaning is left.
+    pub fn without(&self, program: &Program, places: &[(u32, VlChoice)]) -> Option<Program> {
+        let found = self.places(program);
+        if found.is_empty() {
+            return Some(program.clone());
+        }
+        whole(tidy(without(program, &found))?, places)
+    }
+}
+
+fn is_tuple(ty: Type) -> bool {
+    matches!(ty, Type::Vector(v) if v.nf > 1)
+}
+
+/// Whether two vector operands are one variable, or copies of one.
+fn gets_twice(program: &Program, node: &Node, call: &Call) -> bool {
+    let function = program.function(node.function);
+    let vectors: Vec<Var> = call
+        .args
+        .iter()
+        .filter_map(|arg| match arg {
+            Arg::Var(v) if matches!(function.ty(*v), Type::Vector(_)) => Some(*v),
+            _ => None,
+        })
+        .collect();
+    (1..vectors.len()).any(|i| vectors[..i].contains(&vectors[i]))
+}
+
+fn is_read(program: &Program, function: usize, var: Var) -> bool {
+    let function = program.function(function);
+    function.ret == Some(var) || function.body.iter().any(|s| s.effects(program).reads.contains(&var))
+}
+
+/// A program without the statements that have no meaning there.
+fn whole(mut program: Program, places: &[(u32, VlChoice)]) -> Option<Program> {
+    // A statement that lost what it needs may take others with it, but not for ever.
+    for _ in 0..200 {
+        let options =
+            |&(vlen, vl): &(u32, VlChoice)| rvv_oracle::Options { vl, ..rvv_oracle::Options::new(vlen) };
+        match places.iter().find_map(|place| evaluate(&program, &options(place)).err()) {
+            None => return Some(program).filter(|p| !p.calls().is_empty()),
+            Some(error) => {
+                let removed = program.remove_function(error.node.function) || program.remove(&error.node);
+                program = tidy(program).filter(|_| removed)?;
+            }
+        }
+    }
+    None
+}
+
+/// A change of a program that takes away what a fault needs and leaves all else.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Probe {
+    /// Every operand of this kind becomes 0: the rounding modes `frm` or `vxrm`.
+    pub zero: Option<Mode>,
+    /// No statement sets the dynamic rounding mode.
+    pub set_frm: bool,
+    /// These are taken out, and what needs them.
+    pub without: Option<Feature>,
+    /// Calls of a family become calls of another with the same operands: pairs of beginnings of names.
+    pub replace: Vec<(String, String)>,
+}
+
+/// An operand that is a rounding mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Of floating point.
+    Frm,
+    /// Of fixed point.
+    Vxrm,
+}
+
+impl Probe {
+    /// The changed program; `None` if there is nothing to change.
+    pub fn change(&self, program: &Program) -> Option<Program> {
+        let mut changed = program.clone();
+        if self.set_frm {
+            let set = Feature { statement: Some(Kind::SetFrm), ..Feature::default() };
+            changed = tidy(without(&changed, &set.places(&changed)))?;
+        }
+        if let Some(feature) = &self.without {
+            changed = feature.without(&changed, &[(128, VlChoice::Max)])?;
+        }
+        let functions = changed.functions.iter_mut().chain([&mut changed.main]);
+        functions.for_each(|f| {
+            each_stmt(&mut f.body, &mut |stmt| {
+                if let Stmt::Call(call) = stmt {
+                    self.change_call(call);
+                }
+            })
+        });
+        (changed != *program && changed.check().is_ok()).then_some(changed)
+    }
+
+    /// Whether nothing is left of the program without what is taken out: then it is that which fails.
+    pub fn takes_all(&self, program: &Program) -> bool {
+        let all = |f: &Feature| {
+            !f.places(program).is_empty() && f.without(program, &[(128, VlChoice::Max)]).is_none()
+        };
+        self.without.as_ref().is_some_and(all)
+    }
+
+    fn change_call(&self, call: &mut Call) {
+        let role = self.zero.map(|mode| match mode {
+            Mode::Frm => Role::Frm,
+            Mode::Vxrm => Role::Vxrm,
+        });
+        if let Some(at) = role.and_then(|role| call.intrinsic.position(role)) {
+            call.args[at] = Arg::Expr(Expr::Const(0));
+        }
+        for (from, to) in &self.replace {
+            let Some(rest) =
+                call.intrinsic.name.strip_prefix("__riscv_").and_then(|n| n.strip_prefix(&**from))
+            else {
+                continue;
+            };
+            let other = by_name(&format!("__riscv_{to}{rest}"));
+            let same = |o: &&rvv_intrinsics::Intrinsic| {
+                let roles = |i: &rvv_intrinsics::Intrinsic| {
+                    i.params.iter().map(|p| (p.role, p.ty)).collect::<Vec<_>>()
+                };
+                o.ret == call.intrinsic.ret && roles(o) == roles(call.intrinsic)
+            };
+            if let Some(other) = other.filter(same) {
+                call.intrinsic = other;
+                call.overloaded &= other.overloaded.is_some();
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Steps for element statements: loops lose rounds, dimensions and pragmas, expressions lose operands, functions lose
+//! parameters and buffers their types.
+
+use super::edit::Edit;
+use super::tidy::{each_stmt, nodes, tidy};
+use rvv_intrinsics::{Elem, Type};
+use rvv_ir::loops::{CExpr, Lane, Lanes, Loop, Pointers, Pragma, Target, variable};
+use rvv_ir::{Arg, Compare, Expr, Function, Program, Stmt, Var};
+
+/// Loops become their first round, conditions one of their branches.
+pub fn unwrap(program: &Program) -> Vec<Edit> {
+    let mut found = Vec::new();
+    for node in nodes(program) {
+        match node.find(program) {
+            Some(Stmt::Loop(of)) => {
+                let mut once = vec![Stmt::Set { target: Target::Var(of.index), value: of.from.clone() }];
+                once.extend(of.body.clone());
+                found.push(Edit::replace(&node, once));
+            }
+            Some(Stmt::When { then, otherwise, .. }) => {
+                found.push(Edit::replace(&node, then.clone()));
+                found.push(Edit::replace(&node, otherwise.clone()));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Loops that start at 0, step by 1, run less often, have no pragma.
+pub fn plainer_loops(program: &Program) -> Vec<Edit> {
+    let mut found = Vec::new();
+    for node in nodes(program) {
+        let Some(Stmt::Loop(of)) = node.find(program) else { continue };
+        let function = program.function(node.function);
+        let Some(elem) = variable(function.ty(of.index)) else { continue };
+        let mut with = |change: &dyn Fn(&mut Loop)| {
+            let mut plainer = of.clone();
+            change(&mut plainer);
+            if plainer != *of {
+                found.push(Edit::replace(&node, vec![Stmt::Loop(plainer)]));
+            }
+        };
+        let zero = CExpr::int(elem, 0);
+        with(&|l| l.pragma = Pragma::None);
+        with(&|l| l.step = l.step.signum());
+        with(&|l| l.from = zero.clone());
+        // Upwards from 0 by 1, as often.
+        let number = |e: &CExpr| match e {
+            CExpr::Literal(_, bits) => Some(*bits as i64),
+            _ => None,
+        };
+        if let (Some(from), Some(to)) = (number(&of.from), number(&of.to)) {
+            let trips = (to - from).abs() / of.step.abs().max(1) + 1;
+            for trips in [trips, trips - 1, trips * 3 / 4, trips / 2, trips / 4, 2, 1] {
+                with(&|l| {
+                    (l.from, l.compare, l.to, l.step) =
+                        (zero.clone(), Compare::Lt, CExpr::int(elem, trips), 1);
+                });
+                with(&|l| {
+                    if l.compare == Compare::Lt && l.step == 1 && trips < to - from {
+                        l.to = CExpr::int(elem, from + trips);
+                    }
+                });
+            }
+        }
+    }
+    found
+}
+
+/// An expression becomes one of its operands, or a literal; a conversion goes.
+pub fn plainer_expressions(program: &Program) -> Vec<Edit> {
+    let mut found = Vec::new();
+    for node in nodes(program) {
+        let Some(stmt) = node.find(program).filter(|s| s.is_element()) else { continue };
+        let function = program.function(node.function);
+        // Each expression in it, by its number in the order of the walk.
+        let mut all: Vec<CExpr> = Vec::new();
+        let mut counted = stmt.clone();
+        for e in counted.expressions_mut() {
+            e.each_mut(&mut |e| all.push(e.clone()));
+        }
+        for (number, old) in all.iter().enumerate() {
+            for new in simpler(old, program, function) {
+                let mut changed = stmt.clone();
+                let mut at = 0;
+                for e in changed.expressions_mut() {
+                    e.each_mut(&mut |e| {
+                        if at == number {
+                            *e = new.clone();
+                        }
+                        at += 1;
+                    });
+                }
+                found.push(Edit::replace(&node, vec![changed]));
+            }
+        }
+    }
+    found
+}
+
+/// A vector becomes one of those that it is made of; half of the lanes go.
+pub fn plainer_vectors(program: &Program) -> Vec<Edit> {
+    fn within(lane: &Lane, program: &Program, found: &mut Vec<Lane>) {
+        let elem = lane.elem(program);
+        // The whole vector with this part of it replaced by something simpler.
+        for (n, part) in lane.parts().into_iter().enumerate() {
+            if part.elem(program) == elem {
+                found.push(part.clone());
+            }
+            let mut simpler = Vec::new();
+            within(part, program, &mut simpler);
+            for new in simpler {
+                let mut changed = lane.clone();
+                if let Some(part) = changed.parts_mut().into_iter().nth(n) {
+                    *part = new;
+                }
+                found.push(changed);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for node in nodes(program) {
+        let Some(Stmt::Lanes(of)) = node.find(program) else { continue };
+        let mut values = Vec::new();
+        within(&of.value, program, &mut values);
+        for value in values {
+            let fewer = Stmt::Lanes(Box::new(Lanes { value, ..(**of).clone() }));
+            found.push(Edit::replace(&node, vec![fewer]));
+        }
+        let halved = Lanes { count: of.count / 2, ..(**of).clone() };
+        found.push(Edit::replace(&node, vec![Stmt::Lanes(Box::new(halved))]));
+    }
+    found
+}
+
+/// What may stand in an expression's place, the simplest first.
+fn simpler(e: &CExpr, program: &Program, function: &Function) -> Vec<CExpr> {
+    let mut found = Vec::new();
+    let ty = e.ty(program, function).ok();
+    match e {
+        CExpr::Literal(elem, bits) => {
+            let ones = [CExpr::int(*elem, 0), CExpr::int(*elem, 1)];
+            if !elem.is_float() && *bits > 1 {
+                found.extend(ones);
+            }
+            if elem.bits() != 32 && !elem.is_float() && *bits < 128 {
+                found.push(CExpr::int(Elem::I32, *bits as i64));
+            }
+            return found;
+        }
+        CExpr::Var(_) => {}
+        CExpr::Load(_) => {}
+        other => found.extend(other.parts().into_iter().cloned()),
+    }
+    match ty {
+        Some(ty) if !ty.is_float() => found.extend([CExpr::int(ty, 0), CExpr::int(ty, 1)]),
+        Some(ty) => {
+            let one = match ty {
+                Elem::F16 => 0x3c00,
+                Elem::Bf16 => 0x3f80,
+                Elem::F32 => 0x3f80_0000,
+                _ => 0x3ff0_0000_0000_0000,
+            };
+            found.push(CExpr::Literal(ty, one));
+        }
+        None => {}
+    }
+    found
+}
+
+/// A function's parameter becomes the literal that it is called with, and goes.
+pub fn literal_arguments(program: &Program) -> Vec<Program> {
+    let mut found = Vec::new();
+    for number in 0..program.functions.len() {
+        for at in 0..program.functions[number].params.len() {
+            found.extend(without_param(program, number, at));
+        }
+    }
+    found
+}
+
+/// The value that parameter `at` of a function has in all its calls.
+fn known_argument(program: &Program, function: usize, at: usize) -> Option<u64> {
+    let mut known: Option<u64> = None;
+    for node in nodes(program) {
+        let Some(Stmt::Invoke { function: callee, args, .. }) = node.find(program) else { continue };
+        if *callee != function {
+            continue;
+        }
+        let value = match args.get(at)? {
+            Arg::Expr(Expr::Const(value)) => *value,
+            Arg::Var(var) if node.function == program.functions.len() => {
+                program.params.iter().find(|p| p.0 == *var)?.1
+            }
+            _ => return None,
+        };
+        if known.is_some_and(|k| k != value) {
+            return None;
+        }
+        known = Some(value);
+    }
+    known
+}
+
+fn without_param(program: &Program, number: usize, at: usize) -> Option<Program> {
+    let value = known_argument(program, number, at)?;
+    let mut changed = program.clone();
+    let var = changed.functions[number].params.remove(at);
+    let elem = variable(changed.functions[number].ty(var))?;
+    let literal = CExpr::Literal(elem, value & (u64::MAX >> (64 - elem.bits())));
+    let mut ok = true;
+    let mut body = std::mem::take(&mut changed.functions[number].body);
+    each_stmt(&mut body, &mut |s| {
+        for e in s.expressions_mut() {
+            e.each_mut(&mut |e| {
+                if *e == CExpr::Var(var) {
+                    *e = literal.clone();
+                }
+            });
+        }
+        ok &= s.is_element();
+    });
+    changed.functions[number].body = body;
+    let functions = changed.functions.len();
+    for n in 0..=functions {
+        let caller = if n == functions { &mut changed.main } else { &mut changed.functions[n] };
+        each_stmt(&mut caller.body, &mut |s| {
+            if let Stmt::Invoke { function, args, .. } = s
+                && *function == number
+            {
+                args.remove(at);
+            }
+        });
+    }
+    ok.then(|| tidy(changed)).flatten()
+}
+
+/// Buffers as globals; counters and temporaries as `int`; buffers of one dimension less.
+pub fn plainer_declarations(program: &Program) -> Vec<Program> {
+    let mut found = Vec::new();
+    for number in 0..program.functions.len() {
+        let function = &program.functions[number];
+        if function.pointers != Pointers::Globals {
+            for pointers in [Pointers::Globals, Pointers::Restrict] {
+                let mut plainer = program.clone();
+                plainer.functions[number].pointers = pointers;
+                found.push(plainer);
+            }
+        }
+        for var in (0..function.vars.len()).filter(|&v| !function.params.contains(&Var(v as u32))) {
+            let integer = variable(function.vars[var].ty).is_some_and(|e| !e.is_float());
+            if integer && function.vars[var].ty != Type::Scalar(Elem::I32) {
+                let mut plainer = program.clone();
+                plainer.functions[number].vars[var].ty = Type::Scalar(Elem::I32);
+                found.push(plainer);
+            }
+        }
+    }
+    for (number, buffer) in program.buffers.iter().enumerate() {
+        if let [.., last] = buffer.dims[..]
+            && last > 1
+        {
+            let mut plainer = program.clone();
+            plainer.buffers[number].dims.pop();
+            plainer.buffers[number].len /= last;
+            each_access(&mut plainer, number, &mut |index| {
+                index.pop();
+            });
+            found.push(plainer);
+        }
+        // All that it needs is a simpler type, if the fault stays.
+        for elem in [Elem::I32, Elem::U8, Elem::F32] {
+            let simpler =
+                elem.is_float() == buffer.elem.is_float() && buffer.elem != elem && buffer.elem != Elem::I32;
+            if simpler && elem != buffer.elem && program.is_plain() {
+                let mut plainer = program.clone();
+                plainer.buffers[number].elem = elem;
+                found.push(plainer);
+            }
+        }
+    }
+    found.into_iter().filter_map(tidy).filter(|p| p != program).collect()
+}
+
+/// Calls `f` on the subscripts of every access to a buffer.
+fn each_access(program: &mut Program, number: usize, f: &mut dyn FnMut(&mut Vec<CExpr>)) {
+    for function in program.functions.iter_mut().chain([&mut program.main]) {
+        each_stmt(&mut function.body, &mut |s| {
+            if let Stmt::Set { target: Target::Element(access), .. } = s
+                && access.buffer == number
+            {
+                f(&mut access.index);
+            }
+            for e in s.expressions_mut() {
+                e.each_mut(&mut |e| {
+                    if let CExpr::Load(access) = e
+                        && access.buffer == number
+                    {
+                        f(&mut access.index);
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// What is left of a program of element statements, in a few words: kinds of statements, operators, types.
+pub fn describe(program: &Program) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut loops = 0;
+    for node in nodes(program) {
+        let Some(stmt) = node.find(program) else { continue };
+        match stmt {
+            Stmt::Loop(_) => loops += 1,
+            Stmt::When { .. } => words.push("if".to_string()),
+            Stmt::Leave => words.push("break".to_string()),
+            Stmt::Lanes(_) => words.push("vector".to_string()),
+            _ => {}
+        }
+        for e in stmt.expressions() {
+            e.each(&mut |e| match e {
+                CExpr::Binary(op, ..) => words.push(op.sign().to_string()),
+                CExpr::Unary(..) => words.push("unary".to_string()),
+                CExpr::Select(_) => words.push("?:".to_string()),
+                CExpr::Builtin(builtin, _) => words.push(builtin.name().to_string()),
+                _ => {}
+            });
+        }
+    }
+    let types = program.buffers.iter().map(|b| b.elem.short().to_string());
+    let mut types: Vec<String> = types.collect();
+    for list in [&mut words, &mut types] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    format!("{loops} loops, {} on {}", words.join(" "), types.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::reduce::search::reduce_by;
+    use crate::programs::reduce::simplify::STEPS;
+    use rvv_oracle::{Options, evaluate};
+    use rvvgen::{Plan, Selection, Settings, Weights, generate};
+    use std::time::Duration;
+
+    /// A fault that shows wherever a program with a meaning multiplies in a loop.
+    #[test]
+    fn loops_are_reduced_to_what_matters() {
+        let multiplies = |p: &Program| {
+            nodes(p).iter().filter_map(|n| n.find(p)).any(|s| {
+                let Stmt::Loop(of) = s else { return false };
+                of.body.iter().flat_map(Stmt::expressions).any(|e| {
+                    let mut found = false;
+                    e.each(&mut |e| found |= matches!(e, CExpr::Binary(rvv_ir::loops::Binary::Mul, ..)));
+                    found
+                })
+            })
+        };
+        let weights = Weights::policy("loops").unwrap_or_default();
+        let settings = Settings { weights, ..Settings::default() };
+        let plan = Plan::new(1, &Selection::default(), 5, 128);
+        let mut tried = 0;
+        for k in 0..12 {
+            let program = generate(&plan, k, &settings).unwrap().program;
+            let mut shows = |candidates: &[Program]| {
+                let good = |p: &Program| multiplies(p) && evaluate(p, &Options::new(128)).is_ok();
+                candidates.iter().map(good).collect()
+            };
+            let time = Duration::from_secs(600);
+            let Some(reduced) = reduce_by(&program, STEPS, 24, time, &mut shows, &|| false) else { continue };
+            tried += 1;
+            let left = &reduced.program;
+            assert!(reduced.complete && left.assignments().len() <= 2, "{left}");
+            assert!(left.to_string().lines().count() <= 25, "{left}");
+            let text = left.to_string();
+            assert_eq!(text.parse::<Program>().unwrap().to_string(), text);
+        }
+        assert!(tried > 3, "{tried}");
+    }
+}

@@ -1,0 +1,334 @@
+//! What a compiler makes of plain C: how many loops it vectorises, how many groups, and how many kinds of
+//! optimisations it reports, by policy.
+
+use crate::options::VectorisedOptions;
+use crate::progress::Progress;
+use rvv_cli::{figures, out};
+use rvv_ir::c::{COptions, FREESTANDING, emit, march};
+use rvv_ir::{Program, Stmt};
+use rvvgen::{Plan, Selection, Settings, Weights, generate};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// The policy that the others are compared with.
+const UNGUIDED: &str = "unguided";
+/// Programs of one translation unit.
+const UNIT: u64 = 40;
+
+/// What a compiler reported for the programs of one policy and seed.
+#[derive(Clone, Debug, Default)]
+struct Sample {
+    /// Loops without a loop inside, as they are written.
+    innermost: usize,
+    programs: usize,
+    /// Programs in which a group of statements was vectorised.
+    with_groups: usize,
+    /// By kind of optimisation: how often.
+    records: BTreeMap<String, u64>,
+}
+
+impl Sample {
+    fn count(&self, kind: &str) -> u64 {
+        self.records.get(kind).copied().unwrap_or(0)
+    }
+}
+
+/// Kinds of records that mean a vectorised loop, and a vectorised group.
+struct Kinds {
+    is_gcc: bool,
+}
+
+impl Kinds {
+    fn loops(&self) -> &'static str {
+        if self.is_gcc { "loop vectorized" } else { "loop-vectorize/Vectorized" }
+    }
+
+    fn is_group(&self, kind: &str) -> bool {
+        if self.is_gcc { kind == "basic block part vectorized" } else { kind.starts_with("slp-vectorizer/") }
+    }
+}
+
+/// Counts and prints.
+///
+/// # Errors
+/// A sentence on what the compiler said.
+pub fn run(options: &VectorisedOptions) -> Result<(), String> {
+    let VectorisedOptions { compiler, policy, seed, seeds, count, markdown } = options;
+    let (seed, seeds, count) = (*seed, *seeds, *count);
+    let version = Command::new(compiler).arg("--version").output();
+    let version = version.map_err(|e| format!("cannot run {compiler}: {e}"))?;
+    let is_gcc = !String::from_utf8_lossy(&version.stdout).contains("clang");
+    let kinds = Kinds { is_gcc };
+    let mut wanted: Vec<String> = policy.clone();
+    if wanted.is_empty() {
+        wanted.push("loops".to_string());
+    }
+    wanted.retain(|p| p != UNGUIDED);
+    wanted.push(UNGUIDED.to_string());
+    let mut progress = Progress::new("samples", wanted.len() as u64 * seeds);
+    let mut all: Vec<(String, Vec<Sample>)> = Vec::new();
+    for policy in &wanted {
+        let mut samples = Vec::new();
+        for s in seed..seed + seeds {
+            samples.push(sample(compiler, is_gcc, policy, s, count)?);
+            progress.show((all.len() as u64) * seeds + samples.len() as u64);
+        }
+        all.push((policy.clone(), samples));
+    }
+    drop(progress);
+    let text = table(&all, &kinds);
+    if let Some(document) = markdown {
+        let name = format!("vectorised by {}", if is_gcc { "gcc" } else { "clang" });
+        figures::update(document, &name, "rvvgen", &text).map_err(|e| e.to_string())?;
+    }
+    out!("{text}");
+    Ok(())
+}
+
+fn sample(compiler: &str, is_gcc: bool, policy: &str, seed: u64, count: u64) -> Result<Sample, String> {
+    let weights = Weights::policy(policy).ok_or_else(|| format!("there is no policy `{policy}`"))?;
+    let settings = Settings { weights, vlens: vec![128], ..Settings::default() };
+    let plan = Plan::new(seed, &Selection::default(), 10, 128);
+    let mut found = Sample::default();
+    let mut first = 0;
+    while first < count {
+        let numbers = first..(first + UNIT).min(count);
+        first = numbers.end;
+        let programs = numbers
+            .map(|k| generate(&plan, k, &settings).map(|g| g.program).map_err(|e| e.to_string()))
+            .collect::<Result<Vec<Program>, String>>()?;
+        found.programs += programs.len();
+        found.innermost += programs.iter().map(innermost).sum::<usize>();
+        let list: Vec<&Program> = programs.iter().collect();
+        let folder = std::env::temp_dir().join(format!("rvvgen-stats-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+        let records = compile(compiler, is_gcc, &list, &folder);
+        let _ = std::fs::remove_dir_all(&folder);
+        let mut groups = vec![false; programs.len()];
+        let kinds = Kinds { is_gcc };
+        for (program, kind) in records? {
+            if kinds.is_group(&kind)
+                && let Some(has) = groups.get_mut(program)
+            {
+                *has = true;
+            }
+            *found.records.entry(kind).or_default() += 1;
+        }
+        found.with_groups += groups.iter().filter(|g| **g).count();
+    }
+    Ok(found)
+}
+
+fn innermost(program: &Program) -> usize {
+    fn has_loop(body: &[Stmt]) -> bool {
+        body.iter().any(|s| matches!(s, Stmt::Loop(_)) || s.blocks().into_iter().any(has_loop))
+    }
+    fn within(body: &[Stmt]) -> usize {
+        let own = |s: &Stmt| usize::from(matches!(s, Stmt::Loop(of) if !has_loop(&of.body)));
+        body.iter().map(|s| own(s) + s.blocks().into_iter().map(within).sum::<usize>()).sum()
+    }
+    program.functions.iter().chain([&program.main]).map(|f| within(&f.body)).sum()
+}
+
+/// Compiles a unit at -O3: the program and the kind of each optimisation that was made in its functions.
+fn compile(
+    compiler: &str,
+    is_gcc: bool,
+    programs: &[&Program],
+    folder: &Path,
+) -> Result<Vec<(usize, String)>, String> {
+    let text = emit(programs, &COptions::default());
+    let (source, object) = (folder.join("p.c"), folder.join("p.o"));
+    std::fs::write(&source, &text).map_err(|e| e.to_string())?;
+    let mut command = Command::new(compiler);
+    if !is_gcc {
+        command.arg("--target=riscv64-linux-gnu");
+        command.arg("-fsave-optimization-record");
+        command.arg(format!("-foptimization-record-file={}", folder.join("p.yaml").display()));
+    } else {
+        command.args(["-fopt-info-optimized", "-fno-pie"]);
+    }
+    command.arg(format!("-march={}", march(programs)));
+    command.args(["-mabi=lp64d", "-O3", "-ffp-contract=off", "-w", "-c"]);
+    command.args(FREESTANDING.iter().filter(|f| f.starts_with("-f")));
+    let output = command.arg("-o").args([&object, &source]).output().map_err(|e| e.to_string())?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{compiler}: {}", said.lines().take(3).collect::<Vec<_>>().join("; ")));
+    }
+    if is_gcc {
+        Ok(gcc_records(&String::from_utf8_lossy(&output.stderr), &text))
+    } else {
+        let records = std::fs::read_to_string(folder.join("p.yaml")).map_err(|e| e.to_string())?;
+        Ok(clang_records(&records))
+    }
+}
+
+/// `p12_f0`: the number of the program.
+fn program_of(function: &str) -> Option<usize> {
+    let (number, rest) = function.strip_prefix('p')?.split_once("_f")?;
+    rest.bytes().all(|b| b.is_ascii_digit() || b == b'.').then(|| number.parse().ok()).flatten()
+}
+
+/// The optimisations that clang made, from its YAML.
+fn clang_records(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for record in text.split("--- ").filter_map(|r| r.strip_prefix("!Passed")) {
+        let field = |name: &str| {
+            let line = record.lines().find_map(|l| l.strip_prefix(name))?;
+            Some(line.trim().trim_matches('\'').to_string())
+        };
+        if let (Some(pass), Some(name), Some(function)) = (field("Pass:"), field("Name:"), field("Function:"))
+            && let Some(program) = program_of(&function)
+        {
+            found.push((program, format!("{pass}/{name}")));
+        }
+    }
+    found
+}
+
+/// The optimisations that gcc made, from its messages: `p.c:12:3: optimized: loop vectorized using …`.
+fn gcc_records(said: &str, text: &str) -> Vec<(usize, String)> {
+    // The program that each line of the file is in.
+    let mut programs = Vec::new();
+    let mut current = None;
+    for line in text.lines() {
+        if let Some(number) = line.strip_prefix("/* Program ").and_then(|l| l.strip_suffix(" */")) {
+            current = number.parse().ok();
+        } else if line.starts_with("static void run(") {
+            current = None;
+        }
+        programs.push(current);
+    }
+    let mut found = Vec::new();
+    for line in said.lines() {
+        let Some((place, what)) = line.split_once(": optimized: ") else { continue };
+        let mut numbers = place.rsplit(':');
+        let at = numbers.nth(1).and_then(|n| n.parse::<usize>().ok());
+        let Some(Some(program)) = at.and_then(|n| programs.get(n.saturating_sub(1))) else { continue };
+        let kind = what.split(" using ").next().unwrap_or(what);
+        let kind: Vec<&str> =
+            kind.split_whitespace().filter(|w| !w.bytes().any(|b| b.is_ascii_digit())).take(5).collect();
+        found.push((*program, kind.join(" ")));
+    }
+    found
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    match of.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => of[n / 2],
+        n => (of[n / 2 - 1] + of[n / 2]) / 2.0,
+    }
+}
+
+/// The chance that a U as extreme as this comes about if both samples are of one distribution (Mann and Whitney,
+/// two-sided, exact: all ways to choose are counted).
+fn significance(a: &[f64], b: &[f64]) -> f64 {
+    let larger = |x: f64, y: f64| {
+        if x > y {
+            1.0
+        } else if x == y {
+            0.5
+        } else {
+            0.0
+        }
+    };
+    let u =
+        |a: &[f64], b: &[f64]| -> f64 { a.iter().flat_map(|x| b.iter().map(move |y| larger(*x, *y))).sum() };
+    let middle = (a.len() * b.len()) as f64 / 2.0;
+    let seen = (u(a, b) - middle).abs();
+    let all: Vec<f64> = a.iter().chain(b).copied().collect();
+    let (mut extreme, mut total) = (0u64, 0u64);
+    for chosen in 0u32..1 << all.len().min(20) {
+        if chosen.count_ones() as usize != a.len() {
+            continue;
+        }
+        let pick = |wanted: bool| -> Vec<f64> {
+            let is = |i: &usize| (chosen >> i & 1 == 1) == wanted;
+            (0..all.len()).filter(is).map(|i| all[i]).collect()
+        };
+        total += 1;
+        extreme += u64::from((u(&pick(true), &pick(false)) - middle).abs() >= seen - 1e-9);
+    }
+    extreme as f64 / total.max(1) as f64
+}
+
+fn table(all: &[(String, Vec<Sample>)], kinds: &Kinds) -> String {
+    let mut text = String::from(
+        "| policy | innermost loops | vectorised | programs with vectorised groups | kinds of records |\n\
+         | --- | ---: | ---: | ---: | ---: |\n",
+    );
+    let per_cent = |n: usize, of: usize| 100.0 * n as f64 / of.max(1) as f64;
+    for (policy, samples) in all {
+        let loops = samples.iter().map(|s| s.count(kinds.loops()) as usize).sum::<usize>();
+        let innermost = samples.iter().map(|s| s.innermost).sum::<usize>();
+        let groups = samples.iter().map(|s| s.with_groups).sum::<usize>();
+        let programs = samples.iter().map(|s| s.programs).sum::<usize>();
+        let mut seen: Vec<&String> = samples.iter().flat_map(|s| s.records.keys()).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        text += &format!(
+            "| {policy} | {innermost} | {:.0} % | {:.0} % | {} |\n",
+            per_cent(loops, innermost),
+            per_cent(groups, programs),
+            seen.len()
+        );
+    }
+    let Some((_, base)) = all.last() else { return text };
+    for (policy, samples) in all.iter().filter(|(p, _)| p != UNGUIDED) {
+        let mut names: Vec<&String> = samples.iter().chain(base).flat_map(|s| s.records.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut logs = Vec::new();
+        text += &format!(
+            "\n| record | {policy} | {UNGUIDED} | ratio | p |\n| --- | ---: | ---: | ---: | ---: |\n"
+        );
+        for name in names {
+            let counts = |of: &[Sample]| of.iter().map(|s| s.count(name) as f64).collect::<Vec<f64>>();
+            let (a, b) = (counts(samples), counts(base));
+            let (x, y) = (median(a.clone()), median(b.clone()));
+            let p = significance(&a, &b);
+            if x == y {
+                continue;
+            }
+            // What never happened counts as half a time.
+            let ratio = x.max(0.5) / y.max(0.5);
+            logs.push(ratio.ln());
+            text += &format!("| {name} | {x} | {y} | {ratio:.1} | {p:.3} |\n");
+        }
+        let mean = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
+        text +=
+            &format!("\n{} counters moved; the geometric mean of their ratios is {mean:.2}.\n", logs.len());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read() {
+        let yaml = "--- !Passed\nPass:            loop-vectorize\nName:            Vectorized\n\
+                    Function:        p3_f0\nArgs:\n...\n--- !Missed\nPass: x\nName: y\nFunction: p3_f0\n...\n\
+                    --- !Passed\nPass: inline\nName: Inlined\nFunction: memset\n...\n";
+        assert_eq!(clang_records(yaml), [(3, "loop-vectorize/Vectorized".to_string())]);
+        let text = "/* Program 0 */\nx\n/* Program 1 */\ny\nstatic void run(unsigned long n)\n";
+        let said = "p.c:2:3: optimized: loop vectorized using variable length vectors\n\
+                    p.c:4:1: optimized: basic block part vectorized using 16 byte vectors\n";
+        let kinds = ["loop vectorized", "basic block part vectorized"].map(str::to_string);
+        let [a, b] = kinds;
+        assert_eq!(gcc_records(said, text), [(0, a), (1, b)]);
+    }
+
+    #[test]
+    fn samples_apart_are_significant_and_equal_ones_are_not() {
+        let (a, b) = ([10.0, 11.0, 12.0, 13.0, 14.0], [1.0, 2.0, 3.0, 4.0, 5.0]);
+        // 2 of the 252 ways to choose five of ten.
+        assert!((significance(&a, &b) - 2.0 / 252.0).abs() < 1e-9);
+        assert_eq!(significance(&a, &a), 1.0);
+    }
+}
