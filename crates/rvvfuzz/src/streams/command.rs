@@ -13,10 +13,10 @@ use super::probe::{Asked, working};
 use super::replay;
 use crate::programs::command::{duration, processors};
 use clap::{Args, Subcommand};
-use rvv_cli::{err, errln, out, outln};
+use rvv_cli::progress::Progress;
+use rvv_cli::{errln, out, outln};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -205,12 +205,12 @@ impl Campaign {
         let asked = Arc::clone(&stop);
         // A second handler would be refused; then the first one does.
         let _ = ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed));
-        let mut line = ProgressLine::new();
-        let result = campaign::run(&options, &stop, |state| line.show(state));
-        line.end();
+        let (mut line, begin) = (Progress::for_logs(), Instant::now());
+        let result = campaign::run(&options, &stop, |state| line.show(|| progress(state, begin)));
+        line.clear();
         let state = result.map_err(|e| e.to_string())?;
         write_coverage(&options.out, &state)?;
-        out!("{}", summary(&state, line.begin.elapsed()));
+        out!("{}", summary(&state, begin.elapsed()));
         outln!("Coverage, corpus and findings are in {}.", options.out.display());
         Ok(state.findings.is_empty() && state.disagreements == 0)
     }
@@ -306,53 +306,19 @@ fn summary(state: &State, time: Duration) -> String {
     out
 }
 
-/// A line that is written over on a terminal, and now and then elsewhere.
-struct ProgressLine {
-    begin: Instant,
-    last: Instant,
-    terminal: bool,
-}
-
-impl ProgressLine {
-    fn new() -> ProgressLine {
-        ProgressLine {
-            begin: Instant::now(),
-            last: Instant::now(),
-            terminal: std::io::stderr().is_terminal(),
-        }
-    }
-
-    fn show(&mut self, state: &State) {
-        let pause = if self.terminal { Duration::from_millis(500) } else { Duration::from_secs(10) };
-        if self.last.elapsed() < pause {
-            return;
-        }
-        self.last = Instant::now();
-        let seconds = self.begin.elapsed().as_secs_f64();
-        let text = format!(
-            "{seconds:.0} s: {} streams ({:.0}/s), {}/{} instructions, {} circumstances, {} disagreements, {} known",
-            state.streams,
-            state.streams as f64 / seconds,
-            state.coverage.reached(),
-            subjects().count(),
-            state.coverage.keys.len(),
-            state.disagreements,
-            state.known.values().sum::<u64>()
-        );
-        let mut err = std::io::stderr().lock();
-        // Nobody may be listening: then it is not said.
-        let _ = if self.terminal {
-            write!(err, "\r\x1b[K{text}").and_then(|()| err.flush())
-        } else {
-            writeln!(err, "{text}")
-        };
-    }
-
-    fn end(&self) {
-        if self.terminal {
-            err!("\r\x1b[K");
-        }
-    }
+/// How far fuzzing is.
+fn progress(state: &State, begin: Instant) -> String {
+    let seconds = begin.elapsed().as_secs_f64();
+    format!(
+        "{seconds:.0} s: {} streams ({:.0}/s), {}/{} instructions, {} circumstances, {} disagreements, {} known",
+        state.streams,
+        state.streams as f64 / seconds,
+        state.coverage.reached(),
+        subjects().count(),
+        state.coverage.keys.len(),
+        state.disagreements,
+        state.known.values().sum::<u64>()
+    )
 }
 
 impl Replay {

@@ -1,52 +1,31 @@
 //! The live line of a campaign.
 
 use crate::programs::workers::Progress;
-use std::io::{IsTerminal, Write};
-use std::time::{Duration, Instant};
+use rvv_cli::progress;
 
-/// A line that is written over on a terminal, and a new one now and then elsewhere.
-pub struct LiveLine {
-    last: Option<Instant>,
-    terminal: bool,
-}
+/// How far a campaign is.
+pub struct LiveLine(progress::Progress);
 
 impl Default for LiveLine {
     fn default() -> Self {
-        LiveLine { last: Some(Instant::now()), terminal: std::io::stderr().is_terminal() }
+        LiveLine(progress::Progress::for_logs())
     }
 }
 
 impl LiveLine {
     /// Shows how far it is, if that was not shown just now.
     pub fn show(&mut self, progress: &Progress) {
-        let pause = if self.terminal { Duration::from_millis(250) } else { Duration::from_secs(10) };
-        if self.last.is_some_and(|last| last.elapsed() < pause) {
-            return;
-        }
-        self.last = Some(Instant::now());
-        let mut err = std::io::stderr().lock();
-        // Nobody may be listening: then it is not said.
-        let _ = if self.terminal {
-            write!(err, "\r\x1b[K{}", text(progress)).and_then(|()| err.flush())
-        } else {
-            writeln!(err, "{}", text(progress))
-        };
+        self.0.show(|| text(progress));
     }
 
     /// Says something else above the line.
     pub fn say(&mut self, text: &str) {
-        let clear = if self.terminal { "\r\x1b[K" } else { "" };
-        let _ = writeln!(std::io::stderr().lock(), "{clear}{text}");
-        if self.terminal {
-            self.last = None;
-        }
+        self.0.say(text);
     }
 
     /// Takes the line away.
-    pub fn end(&self) {
-        if self.terminal {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
-        }
+    pub fn end(&mut self) {
+        self.0.clear();
     }
 }
 

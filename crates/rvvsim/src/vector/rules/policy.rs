@@ -464,7 +464,10 @@ mod tests {
                     let old = |byte: usize| if i * size + byte < known { 0 } else { 0xff };
                     let is_kept = (0..size).all(|byte| element[byte] == old(byte));
                     let is_ones = element.iter().all(|&byte| byte == 0xff);
-                    assert!(is_kept || is_ones, "element {i} of {size} bytes, ones from byte {known}: {element:x?}");
+                    assert!(
+                        is_kept || is_ones,
+                        "element {i} of {size} bytes, ones from byte {known}: {element:x?}"
+                    );
                     kept += u64::from(!is_ones);
                     ones += u64::from(!is_kept);
                 }

@@ -10,6 +10,7 @@ use super::options::{Compare, Mode};
 use super::{report, say};
 use plan::{Choice, plan};
 use regex::bytes::Regex;
+use rvv_cli::progress::Progress;
 use rvvsim::Config;
 use rvvsim::elf::Image;
 use rvvsim::linux::{Clock, Input, Output, ProcessOptions};
@@ -168,7 +169,7 @@ impl Sweep {
         // again.
         let mut group = remarks.group;
         let kept = loop {
-            let kept = self.run_plan(&plan, (first.clone(), remarks.clone()), threads, start, |choice| {
+            let kept = self.run_plan(&plan, (first.clone(), remarks.clone()), threads, |choice| {
                 run(choice, most, group.size)
             })?;
             if kept.group.size <= group.size {
@@ -207,7 +208,6 @@ impl Sweep {
         plan: &[Choice],
         (first, remarks): (Seen, Remarks),
         threads: usize,
-        start: Instant,
         run: impl Fn(&Choice) -> std::result::Result<(Seen, Remarks), String> + Sync,
     ) -> std::result::Result<Kept, String> {
         let kept = Mutex::new(Kept::new(first, remarks, plan.len()));
@@ -224,15 +224,14 @@ impl Sweep {
                             kept.error.get_or_insert(message);
                             failed.store(true, Ordering::Relaxed);
                         }
-                        kept.progress(start, plan.len());
+                        let done = kept.done;
+                        kept.line.show(|| format!("{done} of {} runs", plan.len()));
                     }
                 });
             }
         });
-        let kept = kept.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if kept.drawn {
-            say::note("\r\x1b[K");
-        }
+        let mut kept = kept.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        kept.line.clear();
         match kept.error {
             Some(message) => Err(message),
             None => Ok(kept),
@@ -259,7 +258,7 @@ struct Kept {
     distinct: Vec<Seen>,
     bytes: usize,
     done: usize,
-    drawn: bool,
+    line: Progress,
     error: Option<String>,
 }
 
@@ -272,7 +271,18 @@ impl Kept {
         let (shown, stopped, mut died) = (vec![0; runs], vec![false; runs], vec![false; runs]);
         died[0] = remarks.died;
         let group = remarks.group;
-        Kept { shown, why, stopped, died, group, distinct, bytes, done: 1, drawn: false, error: None }
+        Kept {
+            shown,
+            why,
+            stopped,
+            died,
+            group,
+            distinct,
+            bytes,
+            done: 1,
+            line: Progress::for_people(),
+            error: None,
+        }
     }
 
     fn keep(&mut self, at: usize, seen: Seen, remarks: Remarks) -> std::result::Result<(), String> {
@@ -293,14 +303,6 @@ impl Kept {
             return Err(format!("its different outputs are more than {} MiB", KEPT_LIMIT >> 20));
         }
         Ok(())
-    }
-
-    /// Says how far it is, to somebody who has been waiting.
-    fn progress(&mut self, start: Instant, runs: usize) {
-        if start.elapsed() > Duration::from_secs(2) && std::io::stderr().is_terminal() {
-            say::note(&format!("\r{} of {runs} runs", self.done));
-            self.drawn = true;
-        }
     }
 }
 
