@@ -1,7 +1,7 @@
 //! The body of a function.
 
-use super::Globals;
 use super::names::Names;
+use super::{Globals, Style};
 use crate::{Arg, Call, Compare, Expr, Function, Program, Stmt, Var};
 use rvv_intrinsics::{Elem, Param, Role, Type};
 use std::fmt::Write;
@@ -99,7 +99,13 @@ impl<'p> Body<'p> {
                     .collect();
                 args.extend(self.pointer_args(callee));
                 let name = &self.globals.functions[*function];
-                let text = format!("{}{name}({});", self.assign(*dst), args.join(", "));
+                let style = Style::of(self.program, *function, self.globals.language);
+                let template = if style.template { "<0>" } else { "" };
+                let text = if style.result_by_reference {
+                    self.by_reference(*dst, callee, &format!("{name}{template}"), &args)
+                } else {
+                    format!("{}{name}{template}({});", self.assign(*dst), args.join(", "))
+                };
                 self.line(out, &text);
             }
             Stmt::Copy { dst, src } => {
@@ -164,6 +170,16 @@ impl<'p> Body<'p> {
             Stmt::Set { .. } | Stmt::Loop(_) | Stmt::When { .. } | Stmt::Leave | Stmt::Lanes(_) => {
                 self.element_statement(out, stmt);
             }
+        }
+    }
+
+    /// A call of a function that gives its result through its first parameter.
+    fn by_reference(&self, dst: Option<Var>, callee: &Function, name: &str, args: &[String]) -> String {
+        let rest: String = args.iter().map(|a| format!(", {a}")).collect();
+        match (dst, callee.ret) {
+            (Some(dst), _) => format!("{name}({}{rest});", self.name(dst)),
+            (None, Some(ret)) => format!("{{ {} unused_; {name}(unused_{rest}); }}", callee.ty(ret)),
+            (None, None) => format!("{name}({});", args.join(", ")),
         }
     }
 

@@ -8,7 +8,7 @@ use rvv_intrinsics::Extension;
 /// well.
 pub(super) fn commands(programs: &[&Program], file: &str, libc: bool) -> [String; 2] {
     let march = march(programs);
-    let output = file.strip_suffix(".c").unwrap_or("program");
+    let output = file.strip_suffix(".c").or(file.strip_suffix(".cpp")).unwrap_or("program");
     let link = if libc { "-static".to_string() } else { FREESTANDING.join(" ") };
     // clang 17 and 18 call these experimental; later ones do not mind the option.
     let experimental = if march.contains("_zvfbf") { " -menable-experimental-extensions" } else { "" };

@@ -1,5 +1,6 @@
 //! Element statements as C.
 
+use super::Language;
 use super::body::{Body, integer};
 use crate::loops::{Access, Binary, Builtin, CExpr, Lane, Lanes, Loop, Pointers, Pragma, Target, Unary};
 use crate::{Buffer, Function, Program, Stmt};
@@ -22,10 +23,16 @@ pub(super) fn buffers_of(program: &Program, function: &Function) -> BTreeMap<usi
 }
 
 /// The parameters of a function through which it reaches its buffers. They hide the globals of the same name.
-pub(super) fn pointer_params(program: &Program, function: &Function, names: &[String]) -> Vec<String> {
+pub(super) fn pointer_params(
+    program: &Program,
+    function: &Function,
+    names: &[String],
+    language: Language,
+) -> Vec<String> {
     let restrict = match function.pointers {
         Pointers::Globals => return Vec::new(),
         Pointers::Plain => "",
+        Pointers::Restrict if language == Language::Cpp => "__restrict ",
         Pointers::Restrict => "restrict ",
     };
     let param = |(number, stored): (usize, bool)| {
@@ -263,6 +270,7 @@ impl Body<'_> {
                     Unary::Neg => "-",
                     Unary::Not => "~",
                     Unary::IsZero => "!",
+                    Unary::Bool if self.globals.language == Language::Cpp => "(bool)",
                     Unary::Bool => "(_Bool)",
                 };
                 let a = self.operand(a);

@@ -6,6 +6,7 @@
 
 mod body;
 mod build;
+mod floats;
 mod loops;
 mod march;
 mod names;
@@ -14,6 +15,7 @@ mod tables;
 
 use crate::{Buffer, BufferKind, Expected, Linkage, Program, Stmt, Var};
 use body::Body;
+pub use floats::{FloatNeeds, float_needs, sets_frm};
 use loops::{dimensions, literal_types, pointer_params};
 pub use march::march;
 use names::Names;
@@ -29,8 +31,32 @@ pub struct COptions<'e> {
     /// With the C library's stdio; otherwise its own start code and system calls, and no library at all. Such
     /// a file can be linked with the C library as well. [`Mode::Libc`] always has it.
     pub libc: bool,
-    /// What the file will be called, for the commands in its head comment; `program.c` unless it is given.
+    /// What the file will be called, for the commands in its head comment; `program.c` or `program.cpp` unless
+    /// it is given.
     pub file: Option<&'e str>,
+    /// C, or C++ of the same meaning.
+    pub language: Language,
+}
+
+/// The language of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// C17.
+    #[default]
+    C,
+    /// C++17: functions take vectors by reference, some give their result through one, and those that only
+    /// this file calls are templates.
+    Cpp,
+}
+
+impl Language {
+    /// How a file's name ends.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Language::C => "c",
+            Language::Cpp => "cpp",
+        }
+    }
 }
 
 /// What a program prints.
@@ -73,10 +99,11 @@ pub const FREESTANDING: &[&str] = &["-ffreestanding", "-fno-stack-protector", "-
 pub fn emit(programs: &[&Program], options: &COptions) -> String {
     let libc = options.libc || matches!(options.mode, Mode::Libc(_));
     let mut out = String::new();
-    header(&mut out, programs, options.mode, options.file.unwrap_or("program.c"), libc);
+    let usual = format!("program.{}", options.language.suffix());
+    header(&mut out, programs, options.mode, options.file.unwrap_or(&usual), libc);
     let plain = programs.iter().all(|p| p.is_plain());
     runtime::includes(&mut out, libc, programs.iter().any(|p| sets_frm(p)), plain);
-    runtime::helpers(&mut out, options.mode, libc, &used_floats(programs));
+    runtime::helpers(&mut out, options.mode, libc, &used_floats(programs), options.language);
     let mut file = Names::new();
     for (n, program) in programs.iter().enumerate() {
         let prefix = if programs.len() > 1 { format!("p{n}_") } else { String::new() };
@@ -84,7 +111,7 @@ pub fn emit(programs: &[&Program], options: &COptions) -> String {
             writeln!(out, "/* Program {n} */\n").unwrap();
             comment(&mut out, program);
         }
-        emit_program(&mut out, program, n, &prefix, &mut file, options.mode);
+        emit_program(&mut out, program, n, &prefix, &mut file, options);
     }
     dispatch(&mut out, programs.len(), libc);
     out
@@ -94,15 +121,24 @@ pub fn emit(programs: &[&Program], options: &COptions) -> String {
 struct Globals {
     buffers: Vec<String>,
     functions: Vec<String>,
+    language: Language,
 }
 
-fn emit_program(out: &mut String, program: &Program, n: usize, prefix: &str, file: &mut Names, mode: Mode) {
+fn emit_program(
+    out: &mut String,
+    program: &Program,
+    n: usize,
+    prefix: &str,
+    file: &mut Names,
+    options: &COptions,
+) {
     let mut give = |name: &str| file.give(&format!("{prefix}{name}"));
     give("program");
     give("output");
     let globals = Globals {
         buffers: program.buffers.iter().map(|b| give(&b.name)).collect(),
         functions: program.functions.iter().map(|f| give(&f.name)).collect(),
+        language: options.language,
     };
     for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
         declare(out, buffer, name);
@@ -122,31 +158,76 @@ fn emit_program(out: &mut String, program: &Program, n: usize, prefix: &str, fil
     }
     body.statements(out, &program.main.body);
     out.push_str("}\n\n");
-    tables::output(out, program, n, prefix, &globals.buffers, mode);
+    tables::output(out, program, n, prefix, &globals.buffers, options.mode);
 }
 
 /// The functions a program calls.
 fn emit_functions(out: &mut String, program: &Program, globals: &Globals, file: &Names) {
-    for (f, name) in program.functions.iter().zip(&globals.functions) {
+    for (n, (f, name)) in program.functions.iter().zip(&globals.functions).enumerate() {
+        let style = Style::of(program, n, globals.language);
         let linkage = match f.linkage {
             Linkage::Local => "static __attribute__((noinline)) ",
             Linkage::Inline => "static ",
             Linkage::Global => "__attribute__((noinline)) ",
         };
-        let ret = f.ret.map_or(Type::Void, |v| f.ty(v));
+        if style.template {
+            out.push_str("template <int> ");
+        }
+        let result = f.ret.map_or(Type::Void, |v| f.ty(v));
+        let ret = if style.result_by_reference { Type::Void } else { result };
         write!(out, "{linkage}{ret} {name}(").unwrap();
         let mut body = Body::new(program, globals, f, file.clone());
-        let mut params: Vec<String> =
-            f.params.iter().map(|&p| format!("{} {}", f.ty(p), body.name(p))).collect();
-        params.extend(pointer_params(program, f, &globals.buffers));
+        let mut params: Vec<String> = Vec::new();
+        if style.result_by_reference {
+            params.push(format!("{result} &result_"));
+        }
+        params.extend(f.params.iter().map(|&p| {
+            if style.references.contains(&p) {
+                format!("const {} &{}", f.ty(p), body.name(p))
+            } else {
+                format!("{} {}", f.ty(p), body.name(p))
+            }
+        }));
+        params.extend(pointer_params(program, f, &globals.buffers, globals.language));
         out.push_str(&if params.is_empty() { "void".into() } else { params.join(", ") });
         out.push_str(")\n{\n");
         body.variables(out, |v| !f.params.contains(&v));
         body.statements(out, &f.body);
-        if let Some(ret) = f.ret {
-            writeln!(out, "    return {};", body.name(ret)).unwrap();
+        match f.ret {
+            Some(ret) if style.result_by_reference => {
+                writeln!(out, "    result_ = {};", body.name(ret)).unwrap();
+            }
+            Some(ret) => writeln!(out, "    return {};", body.name(ret)).unwrap(),
+            None => {}
         }
         out.push_str("}\n\n");
+    }
+}
+
+/// How a function is declared and called, beyond what the program says: C++ has more than one way.
+struct Style {
+    /// It is a template, whose argument is a number that it does not use.
+    template: bool,
+    /// Its result is a reference, its first parameter. It is assigned last, after the parameters have been read.
+    result_by_reference: bool,
+    /// The vectors that it takes by reference: it does not assign to them.
+    references: Vec<Var>,
+}
+
+impl Style {
+    fn of(program: &Program, number: usize, language: Language) -> Style {
+        let Some(f) = program.functions.get(number).filter(|_| language == Language::Cpp) else {
+            return Style { template: false, result_by_reference: false, references: Vec::new() };
+        };
+        let is_vector = |v: Var| matches!(f.ty(v), Type::Vector(_) | Type::Mask(_));
+        let written: Vec<Var> = f.body.iter().flat_map(|s| s.effects(program).writes).collect();
+        let by_reference = |v: &Var| is_vector(*v) && !written.contains(v) && f.ret != Some(*v);
+        Style {
+            template: f.linkage != Linkage::Global,
+            // Every other one.
+            result_by_reference: number % 2 == 0 && f.ret.is_some_and(is_vector),
+            references: f.params.iter().copied().filter(by_reference).collect(),
+        }
     }
 }
 
@@ -162,6 +243,7 @@ pub fn emit_function(program: &Program) -> String {
     let globals = Globals {
         buffers: program.buffers.iter().map(|b| file.give(&b.name)).collect(),
         functions: program.functions.iter().map(|f| file.give(&f.name)).collect(),
+        language: Language::C,
     };
     if sets_frm(program) {
         out.push_str("void set_frm(unsigned long mode);\n");
@@ -295,12 +377,6 @@ fn used_floats(programs: &[&Program]) -> Vec<Elem> {
     }
     used.sort();
     used
-}
-
-/// Whether a program changes the dynamic rounding mode. A compiler must then get `-frounding-math`;
-/// the file itself turns `FENV_ACCESS` on where that is known.
-pub fn sets_frm(program: &Program) -> bool {
-    any_stmt(program, &|s| matches!(s, Stmt::SetFrm(_)))
 }
 
 /// Whether a program has such a statement.

@@ -1,6 +1,6 @@
 //! What surrounds the programs: start code, system calls, the few functions they use.
 
-use super::Mode;
+use super::{Language, Mode};
 use rvv_intrinsics::Elem;
 use std::fmt::Write;
 
@@ -83,7 +83,7 @@ static void finish(int status)
 
 static void write_all(const void *buffer, size_t size)
 {
-    const char *p = buffer;
+    const char *p = (const char *)buffer;
     while (size > 0) {
         long done = syscall3(64, 1, (long)p, (long)size);
         if (done <= 0)
@@ -97,7 +97,7 @@ static void write_all(const void *buffer, size_t size)
    come first. */
 __attribute__((used, weak)) void *memset(void *to, int value, size_t n)
 {
-    volatile unsigned char *d = to;
+    volatile unsigned char *d = (volatile unsigned char *)to;
     while (n-- > 0)
         *d++ = (unsigned char)value;
     return to;
@@ -105,8 +105,8 @@ __attribute__((used, weak)) void *memset(void *to, int value, size_t n)
 
 __attribute__((used, weak)) void *memmove(void *to, const void *from, size_t n)
 {
-    volatile unsigned char *d = to;
-    const volatile unsigned char *s = from;
+    volatile unsigned char *d = (volatile unsigned char *)to;
+    const volatile unsigned char *s = (const volatile unsigned char *)from;
     if ((uintptr_t)to < (uintptr_t)from) {
         while (n-- > 0)
             *d++ = *s++;
@@ -117,10 +117,10 @@ __attribute__((used, weak)) void *memmove(void *to, const void *from, size_t n)
     return to;
 }
 
-__attribute__((used, weak)) void *memcpy(void *restrict to, const void *restrict from, size_t n)
+__attribute__((used, weak)) void *memcpy(void *to, const void *from, size_t n)
 {
-    volatile unsigned char *d = to;
-    const volatile unsigned char *s = from;
+    volatile unsigned char *d = (volatile unsigned char *)to;
+    const volatile unsigned char *s = (const volatile unsigned char *)from;
     while (n-- > 0)
         *d++ = *s++;
     return to;
@@ -262,7 +262,11 @@ static void sum(const char *name, const void *buffer, size_t size, const uint8_t
 
 "#;
 
-pub(super) fn helpers(out: &mut String, mode: Mode, libc: bool, floats: &[Elem]) {
+pub(super) fn helpers(out: &mut String, mode: Mode, libc: bool, floats: &[Elem], language: Language) {
+    // Assembly calls some of them by name.
+    if language == Language::Cpp {
+        out.push_str("extern \"C\" {\n\n");
+    }
     out.push_str(OPAQUE);
     float_bits(out, floats);
     out.push_str(SET_FRM);
@@ -281,6 +285,9 @@ pub(super) fn helpers(out: &mut String, mode: Mode, libc: bool, floats: &[Elem])
             out.push_str(TEXT);
             out.push_str(SUM);
         }
+    }
+    if language == Language::Cpp {
+        out.push_str("}\n\n");
     }
 }
 

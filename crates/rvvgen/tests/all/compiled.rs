@@ -13,8 +13,8 @@
 //! level than -O0, `RVVGEN_KEEP` a folder for what disagrees.
 
 use rvv_intrinsics::Extension;
-use rvv_ir::c::{COptions, emit, march};
-use rvvgen::{Generated, Plan, Selection, Settings, generate};
+use rvv_ir::c::{COptions, Language, emit, march};
+use rvvgen::{Generated, Plan, Selection, Settings, Weights, generate};
 use rvvsim::config::Agnostic;
 use rvvsim::elf::Image;
 use rvvsim::linux::{Output, ProcessOptions};
@@ -80,8 +80,9 @@ impl Peers {
         Some(Peers { qemu: is_usable(&qemu).then_some(qemu), clang, is_19 })
     }
 
-    fn compile(&self, dir: &Path, source: &str, march: &str) -> Result<PathBuf, String> {
-        let (c, elf) = (dir.join("programs.c"), dir.join("programs.elf"));
+    fn compile(&self, dir: &Path, source: &str, march: &str, form: Form) -> Result<PathBuf, String> {
+        let name = format!("programs.{}", form.language.suffix());
+        let (c, elf) = (dir.join(name), dir.join("programs.elf"));
         std::fs::write(&c, source).map_err(|e| e.to_string())?;
         let output = Command::new(&self.clang)
             .args([
@@ -106,6 +107,18 @@ impl Peers {
         Err(String::from_utf8_lossy(&output.stderr).lines().take(6).collect::<Vec<_>>().join("\n"))
     }
 }
+
+/// What is compiled.
+#[derive(Clone, Copy)]
+struct Form {
+    language: Language,
+    /// The policy of the programs.
+    policy: &'static str,
+}
+
+const C: Form = Form { language: Language::C, policy: "default" };
+/// Functions are where it differs.
+const CPP: Form = Form { language: Language::Cpp, policy: "control" };
 
 /// What an emulator printed, and how it ended.
 type Run = Result<Vec<u8>, String>;
@@ -159,13 +172,22 @@ struct Tally {
 }
 
 /// All programs of a batch, on every emulator; what disagrees is found out one by one.
-fn batch(peers: &Peers, seed: u64, first: u64, extensions: &[Extension], count: u64, tally: &Tally) {
+fn batch(
+    peers: &Peers,
+    form: Form,
+    seed: u64,
+    first: u64,
+    extensions: &[Extension],
+    count: u64,
+    tally: &Tally,
+) {
     let mut except = MISSING.map(str::to_string).to_vec();
     if peers.is_19 {
         except.extend(MISSING_19.map(str::to_string));
     }
     let selection = Selection { extensions: extensions.to_vec(), except, ..Selection::default() };
-    let settings = Settings { selection: selection.clone(), ..Settings::default() };
+    let weights = Weights::policy(form.policy).unwrap();
+    let settings = Settings { selection: selection.clone(), weights, ..Settings::default() };
     let plan = Plan::new(seed, &selection, 10, settings.smallest_vlen());
     let programs: Vec<Generated> =
         (first..first + count).map(|k| generate(&plan, k, &settings).unwrap()).collect();
@@ -176,7 +198,8 @@ fn batch(peers: &Peers, seed: u64, first: u64, extensions: &[Extension], count: 
         eprintln!("{text}");
         tally.wrong.lock().unwrap().push(text);
     };
-    match peers.compile(&dir, &emit(&sources, &COptions::default()), &march(&sources)) {
+    let options = COptions { language: form.language, ..COptions::default() };
+    match peers.compile(&dir, &emit(&sources, &options), &march(&sources), form) {
         Err(e) => wrong(format!("{extensions:?} seed {seed} programs {first}…: not compiled: {e}")),
         Ok(elf) => {
             let image = Image::open(&elf).unwrap();
@@ -231,7 +254,7 @@ fn batch(peers: &Peers, seed: u64, first: u64, extensions: &[Extension], count: 
     tally.programs.fetch_add(programs.len(), Ordering::Relaxed);
 }
 
-fn compiled(seed: u64, from: u64, count: u64) {
+fn compiled(form: Form, seed: u64, from: u64, count: u64) {
     let Some(peers) = Peers::find() else {
         eprintln!("no clang: nothing is compiled; set CLANG");
         return;
@@ -251,7 +274,7 @@ fn compiled(seed: u64, from: u64, count: u64) {
                         return;
                     }
                     let set = sets[(first / BATCH % 2) as usize];
-                    batch(&peers, seed, from + first, set, BATCH.min(count - first), &tally);
+                    batch(&peers, form, seed, from + first, set, BATCH.min(count - first), &tally);
                     let done = tally.programs.load(Ordering::Relaxed);
                     if done.is_multiple_of(1000) {
                         eprintln!("{done} programs, {:.0} s", start.elapsed().as_secs_f64());
@@ -275,11 +298,16 @@ fn compiled(seed: u64, from: u64, count: u64) {
 
 #[test]
 fn a_hundred_programs_in_c() {
-    compiled(99, 0, 100);
+    compiled(C, 99, 0, 100);
+}
+
+#[test]
+fn a_hundred_programs_in_cpp() {
+    compiled(CPP, 98, 0, 100);
 }
 
 #[test]
 #[ignore = "an hour; see the head of this file"]
 fn twenty_thousand_programs_in_c() {
-    compiled(number("RVVGEN_SEED", 1), number("RVVGEN_FROM", 0), number("RVVGEN_COUNT", 20_000));
+    compiled(C, number("RVVGEN_SEED", 1), number("RVVGEN_FROM", 0), number("RVVGEN_COUNT", 20_000));
 }

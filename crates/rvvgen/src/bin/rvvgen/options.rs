@@ -272,6 +272,8 @@ pub struct StatsOptions {
 pub enum Form {
     /// program.c: passes its output buffers to write(2); needs no library.
     C,
+    /// program.cpp: the same in C++, with references and templates.
+    Cpp,
     /// self-check.c: contains the expected values and compares.
     SelfCheck,
     /// program.elf: machine code, without a compiler.

@@ -2,7 +2,7 @@
 
 use crate::options::{Form, GenerateOptions, Oracle};
 use crate::progress::Progress;
-use rvv_ir::c::{COptions, Mode, emit};
+use rvv_ir::c::{COptions, Language, Mode, emit};
 use rvv_ir::elf;
 use rvvgen::{Generated, Plan, generate};
 use std::path::Path;
@@ -50,23 +50,22 @@ fn write(dir: &Path, generated: Generated, options: &GenerateOptions) -> Result<
         }
     }
     let all = [expected];
-    let c_file = |name: &str, mode: Mode| {
-        let c = emit(&[&program], &COptions { mode, libc: options.libc, file: Some(name) });
+    let source = |name: &str, mode: Mode, language: Language| {
+        let c = emit(&[&program], &COptions { mode, libc: options.libc, file: Some(name), language });
         file(name, c.as_bytes())
+    };
+    let mode = match options.oracle {
+        Oracle::Differential => Mode::Differential(&all),
+        Oracle::Internal if options.libc => Mode::Libc(&all),
+        Oracle::None if options.libc => Mode::Libc(&[]),
+        _ => Mode::Raw,
     };
     for form in &options.emit {
         match form {
             Form::Ir => {}
-            Form::C => {
-                let mode = match options.oracle {
-                    Oracle::Differential => Mode::Differential(&all),
-                    Oracle::Internal if options.libc => Mode::Libc(&all),
-                    Oracle::None if options.libc => Mode::Libc(&[]),
-                    _ => Mode::Raw,
-                };
-                c_file("program.c", mode)?;
-            }
-            Form::SelfCheck => c_file("self-check.c", Mode::SelfCheck(&all))?,
+            Form::C => source("program.c", mode, Language::C)?,
+            Form::Cpp => source("program.cpp", mode, Language::Cpp)?,
+            Form::SelfCheck => source("self-check.c", Mode::SelfCheck(&all), Language::C)?,
             Form::Elf => {
                 let elf = elf::lower(&[&program]).map_err(|e| format!("{e}; this is a bug of rvvgen"))?;
                 let path = dir.join("program.elf");
