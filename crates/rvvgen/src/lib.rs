@@ -12,6 +12,7 @@ mod control_flow;
 mod coverage;
 mod definedness;
 mod generate;
+mod invalid;
 mod lookup;
 mod loops;
 mod memory;
@@ -31,6 +32,7 @@ mod weights;
 
 pub use coverage::{Count, Coverage, Group};
 pub use generate::{GenerateError, Generated, Settings, generate};
+pub use invalid::{Defect, Invalid, invalid};
 pub use pairs::PairCoverage;
 pub use plan::{Choice, Plan, Region};
 pub use rvv_intrinsics::Category;

@@ -4,6 +4,7 @@ mod check;
 mod coverage;
 mod curve;
 mod executed;
+mod invalid;
 mod options;
 mod progress;
 mod stats;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Some(Command::Coverage(options)) if options.executed => executed::run(options),
         Some(Command::Coverage(options)) if options.curve => curve::run(options),
         Some(Command::Coverage(options)) => coverage::run(options).map(|()| true),
+        Some(Command::Invalid(options)) => invalid::run(options),
         Some(Command::Vectorised(options)) => vectorised::run(options).map(|()| true),
         Some(Command::Stats(options)) => stats::run(options).map(|()| true),
         Some(Command::Policies) => {

@@ -49,6 +49,8 @@ pub enum Command {
     Coverage(CoverageOptions),
     /// Count what a compiler vectorises of plain C, by policy.
     Vectorised(VectorisedOptions),
+    /// Write programs that must not compile, one defect each, and judge a compiler by them.
+    Invalid(InvalidOptions),
     /// Measure what programs are like: data flow, loops, control flow.
     Stats(StatsOptions),
     /// List the named policies and the weights.
@@ -241,6 +243,30 @@ pub struct VectorisedOptions {
     /// Rewrite the tables in a document, between their marks.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub markdown: Option<PathBuf>,
+}
+
+/// Writing programs that must not compile.
+#[derive(Args, Debug)]
+pub struct InvalidOptions {
+    /// The number of programs; they go through all kinds of defects in turn.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: u64,
+
+    /// Compile each with this compiler, gcc or clang, with and without the defect. Exit code 1 if it crashes,
+    /// does not end, or accepts a defect.
+    #[arg(long, value_name = "NAME", required_unless_present = "output")]
+    pub compiler: Option<String>,
+
+    /// Write them to this folder: DIR/0000/invalid.c, valid.c, defect.txt, …
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+
+    /// Seconds after which a compiler hangs.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub limit: u64,
+
+    #[command(flatten)]
+    pub style: StyleOptions,
 }
 
 /// Measuring.
