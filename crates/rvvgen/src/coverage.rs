@@ -1,6 +1,6 @@
 //! What of the selected calls has been made.
 
-use crate::{Category, Choice, Selection};
+use crate::{Category, Choice, Selection, exists_at};
 use rvv_intrinsics::{Extension, Intrinsic, SECTIONS, Type, all};
 use std::collections::BTreeMap;
 
@@ -90,8 +90,17 @@ impl Group {
 impl Coverage {
     /// None of what is selected has been made.
     pub fn new(selection: &Selection) -> Coverage {
+        Coverage::of(|i, overloaded| selection.wants(i, overloaded))
+    }
+
+    /// The same of what has a meaning at a VLEN: some element groups do not fit into a fraction of a register.
+    pub fn at(selection: &Selection, vlen: u32) -> Coverage {
+        Coverage::of(|i, overloaded| exists_at(i, vlen) && selection.wants(i, overloaded))
+    }
+
+    fn of(wants: impl Fn(&Intrinsic, bool) -> bool) -> Coverage {
         let selected: Vec<[bool; 2]> =
-            all().iter().map(|i| [false, true].map(|overloaded| selection.wants(i, overloaded))).collect();
+            all().iter().map(|i| [false, true].map(|overloaded| wants(i, overloaded))).collect();
         let total = selected.iter().flatten().filter(|s| **s).count();
         Coverage { made: vec![[false; 2]; selected.len()], selected, total, covered: 0 }
     }
@@ -138,5 +147,21 @@ impl Coverage {
             let spellings: Vec<usize> = (0..2).filter(missing).collect();
             spellings.into_iter().map(move |s| Choice { intrinsic, overloaded: s == 1 })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Plan;
+
+    #[test]
+    fn what_can_be_covered_is_what_is_planned() {
+        let selection = Selection::default();
+        let [small, large] = [128, 512].map(|vlen| Coverage::at(&selection, vlen).count().total);
+        assert_eq!(small, Plan::new(1, &selection, 10, 128).len());
+        assert_eq!(large, Plan::new(1, &selection, 10, 512).len());
+        // The groups of vsm3me have 256 bits: half a register of less than 512 is too small.
+        assert!(small < large && large == Coverage::new(&selection).count().total);
     }
 }

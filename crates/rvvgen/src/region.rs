@@ -219,9 +219,11 @@ impl Builder<'_> {
         let smallest = self.settings.smallest_vlen();
         let suits = |i: &&Intrinsic| {
             let class = crate::class(i);
-            let kind = match class.kind {
-                Kind::Plain => true,
-                kind => kind == self.class.kind && class.ratio <= self.class.ratio,
+            let kind = match (class.kind, self.class.kind) {
+                (Kind::Plain, _) => true,
+                // A vl of groups of eight is one of groups of four.
+                (Kind::Groups(own), Kind::Groups(vl)) => vl % own == 0 && class.ratio <= self.class.ratio,
+                (kind, of) => kind == of && class.ratio <= self.class.ratio,
             };
             kind && exists_at(i, smallest) && self.settings.may_feed(i)
         };

@@ -10,7 +10,8 @@ use rvvgen::{Count, Coverage, Group, PairCoverage, Plan, Stats, generate};
 pub fn run(options: &CoverageOptions) -> Result<(), String> {
     let settings = options.style.settings(vec![options.vlen], VlChoice::Max)?;
     let plan = Plan::new(options.style.seed, &settings.selection, options.style.ops, options.vlen);
-    let mut coverage = Coverage::new(&settings.selection);
+    let mut coverage = Coverage::at(&settings.selection, options.vlen);
+    let elsewhere = Coverage::new(&settings.selection).count().total - coverage.count().total;
     let mut progress = Progress::new("programs", options.count);
     for k in 0..options.count {
         let generated = generate(&plan, k, &settings).map_err(|e| e.to_string())?;
@@ -24,13 +25,16 @@ pub fn run(options: &CoverageOptions) -> Result<(), String> {
         return Ok(());
     }
     let count = coverage.count();
-    let head = format!(
+    let mut head = format!(
         "{} programs execute {} of {} prototypes: {:.2} %\n",
         options.count,
         count.covered,
         count.total,
         count.percent()
     );
+    if elsewhere > 0 {
+        head += &format!("{elsewhere} more need a VLEN above {}\n", options.vlen);
+    }
     out!("{head}{}", tables(&coverage));
     Ok(())
 }

@@ -21,7 +21,7 @@ pub fn run(options: &CoverageOptions) -> Result<bool, String> {
         let mut settings = settings.clone();
         settings.selection.categories = vec![category];
         let plan = Plan::new(options.style.seed, &settings.selection, options.style.ops, options.vlen);
-        let mut coverage = Coverage::new(&settings.selection);
+        let mut coverage = Coverage::at(&settings.selection, options.vlen);
         let mut points = Vec::new();
         for k in 0..options.count {
             let generated = generate(&plan, k, &settings).map_err(|e| e.to_string())?;
