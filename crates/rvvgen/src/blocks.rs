@@ -3,6 +3,7 @@
 use crate::builder::{Builder, arg};
 use crate::context::Context;
 use rvv_intrinsics::{Role, Type, by_name};
+use rvv_ir::loops::Pointers;
 use rvv_ir::{Arg, Call, Compare, Effects, Expr, Function, Linkage, Stmt, Var};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -145,6 +146,19 @@ impl Builder<'_> {
         self.body[..end].iter().filter_map(scalar).collect()
     }
 
+    /// The lengths that fault-only-first loads give before a statement.
+    fn new_lengths(&self, end: usize) -> Vec<Var> {
+        let once = self.assigned_once();
+        let length = |s: &Stmt| match s {
+            Stmt::Call(call) => call.args.iter().find_map(|a| match a {
+                Arg::Ref(var) => Some(*var).filter(|v| once.contains(v)),
+                _ => None,
+            }),
+            _ => None,
+        };
+        self.body[..end].iter().filter_map(length).collect()
+    }
+
     /// What the body assigns in one place only: what is known of it at the end holds all along.
     fn assigned_once(&self) -> HashSet<Var> {
         let mut times: BTreeMap<Var, usize> = BTreeMap::new();
@@ -266,6 +280,15 @@ impl Builder<'_> {
             1 => Linkage::Local,
             _ => Linkage::Global,
         };
+        function.pointers = match self.rng.below(4) {
+            0 => Pointers::Plain,
+            1 => Pointers::Restrict,
+            _ => Pointers::Globals,
+        };
+        // A callee that leaves another rounding mode behind.
+        if self.chance(self.weights.set_frm) {
+            function.body.push(Stmt::SetFrm(self.rng.below(5) as u8));
+        }
         self.program.functions.push(function);
         let mut number = self.program.functions.len() - 1;
         if self.rng.below(4) == 0 {
@@ -329,7 +352,8 @@ impl Builder<'_> {
     fn early_exit(&mut self) {
         let Context::Strip { .. } = self.place else { return };
         let mut at = self.body.len() / 2 + self.rng.below(self.body.len() / 2 + 1);
-        let scalars = self.deciding(at);
+        let mut scalars = self.deciding(at);
+        scalars.extend(self.new_lengths(at));
         let left = match self.rng.pick(&scalars) {
             Some(&left) => left,
             None => {

@@ -54,6 +54,10 @@ pub struct Builder<'s> {
     pub last_rounds: usize,
     /// This region is a loop inside the last one.
     pub is_inside: bool,
+    /// The next call has a smaller vl than the one before: 1 for one element less, more for element 0 alone.
+    pub shorter: usize,
+    /// All floating-point data of the program is finite, and no bits of NaNs matter.
+    pub finite: bool,
 }
 
 impl<'s> Builder<'s> {
@@ -78,6 +82,8 @@ impl<'s> Builder<'s> {
             rounds: 0,
             last_rounds: 0,
             is_inside: false,
+            shorter: 0,
+            finite: false,
         }
     }
 
@@ -123,7 +129,9 @@ impl<'s> Builder<'s> {
 
     /// A buffer of values to compute on.
     pub fn input(&mut self, elem: Elem, len: usize) -> usize {
-        let distribution = if self.chance(self.weights.corner) {
+        let distribution = if self.finite && elem.is_float() {
+            Distribution::Small
+        } else if self.chance(self.weights.corner) {
             *self.rng.pick(&[Distribution::Corner, Distribution::Mix]).unwrap_or(&Distribution::Mix)
         } else {
             *self.rng.pick(&[Distribution::Bits, Distribution::Small]).unwrap_or(&Distribution::Bits)

@@ -27,10 +27,12 @@ impl Builder<'_> {
         let mut whole_vl = true;
         let mut new_vl = None;
         let mut args = Vec::with_capacity(intrinsic.params.len());
-        let shortens = depth == 0
+        let may_shorten = depth == 0
             && matches!(self.place, Context::Strip { .. } | Context::Max { .. })
-            && !matches!(self.class.kind, Kind::Groups(_))
-            && self.chance(self.weights.tails);
+            && !matches!(self.class.kind, Kind::Groups(_));
+        // Operands are made with a vl of their own.
+        let shorter = std::mem::take(&mut self.shorter);
+        let shortens = may_shorten && (shorter > 0 || self.chance(self.weights.tails));
         for param in &intrinsic.params {
             args.push(match (param.role, &access) {
                 (role, _) if given.is_some_and(|(given, _)| given == role) => {
@@ -48,6 +50,8 @@ impl Builder<'_> {
                     whole_vl = false;
                     let span = self.span(ratio);
                     match span.vl {
+                        // A strip has at least one element.
+                        _ if shorter > 1 => Arg::Expr(Expr::Const(1)),
                         // Never below 0: a strip's vl is at least 1.
                         Expr::Var(_) => Arg::Expr(Expr::Sub(Box::new(span.vl), Box::new(Expr::Const(1)))),
                         vl => arg(vl),

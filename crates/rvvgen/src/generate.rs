@@ -123,6 +123,7 @@ pub fn generate(plan: &Plan, k: u64, settings: &Settings) -> Result<Generated, G
     let weights = settings.weights.skewed(&mut rng);
     let class = regions.first().map_or(Class { ratio: 8, kind: Kind::Plain }, |r| r.class);
     let mut builder = Builder::new(settings, weights, class, rng);
+    builder.finite = Rng::new(&[plan.seed(), k, 4]).chance(settings.weights.finite);
     builder.prelude(&regions);
     for region in regions {
         builder.region(plan.seed(), region);

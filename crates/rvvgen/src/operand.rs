@@ -43,8 +43,8 @@ impl Builder<'_> {
         {
             return Arg::Var(live.var);
         }
-        let distribution =
-            if self.chance(self.weights.corner) { Distribution::Mix } else { Distribution::Small };
+        let corner = self.chance(self.weights.corner) && !(self.finite && elem.is_float());
+        let distribution = if corner { Distribution::Mix } else { Distribution::Small };
         let value = distribution.draw(elem, self.rng.data());
         if self.chance(self.weights.literal) {
             Arg::Expr(Expr::Const(value))

@@ -102,12 +102,18 @@ impl Builder<'_> {
     pub fn pattern(&mut self) {
         let Some(&(first, rest)) = self.rng.pick(PATTERNS) else { return };
         let Some(mut value) = self.pattern_start(first, rest) else { return };
-        for &(family, role) in rest {
+        let shrinks = self.chance(self.weights.shrink);
+        for (step, &(family, role)) in rest.iter().enumerate() {
             let near_miss = self.rng.below(4) == 0;
             if near_miss {
                 self.store(value);
             }
-            let Some(next) = self.pattern_step(family, role, value) else { break };
+            if shrinks {
+                self.shorter = 1 + step;
+            }
+            let next = self.pattern_step(family, role, value);
+            self.shorter = 0;
+            let Some(next) = next else { break };
             value = next;
         }
         self.use_result(value);

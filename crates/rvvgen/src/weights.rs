@@ -94,6 +94,10 @@ biases! {
     compare / Compare = "compare-masks": 0.5,
     /// A call's vl is smaller than the strip's, so that the tail is visible in what follows.
     tails / Tails = "tails": 0.05,
+    /// Each call of a pattern works on fewer elements than the one before.
+    shrink / Shrink = "shrink": 0.15,
+    /// All floating-point data of a program is finite, so that it can be compiled without flags for NaNs.
+    finite / Finite = "finite": 0.2,
     /// The dynamic rounding mode is set before a call.
     set_frm / SetFrm = "set-frm": 0.05,
     /// A scalar is a literal that the compiler can fold rather than an opaque parameter.
@@ -197,6 +201,7 @@ pub const POLICIES: &[NamedPolicy] = &[
             (Bias::Inside, 0.0),
             (Bias::Overwrite, 0.0),
             (Bias::Tails, 0.0),
+            (Bias::Shrink, 0.0),
             (Bias::SetFrm, 0.0),
             (Bias::Block, 0.0),
             (Bias::Nest, 0.0),
@@ -229,7 +234,11 @@ pub const POLICIES: &[NamedPolicy] = &[
         &[(Bias::Reuse, 1.0), (Bias::Produce, 0.9), (Bias::Overwrite, 0.7)],
     ),
     ("masks", "masks from comparisons", &[(Bias::Compare, 0.9)]),
-    ("tails", "tails read after vl shrinks and grows", &[(Bias::Tails, 0.5)]),
+    (
+        "tails",
+        "tails read after vl shrinks and grows, chains on fewer and fewer elements",
+        &[(Bias::Tails, 0.5), (Bias::Shrink, 0.8), (Bias::Patterns, 0.7)],
+    ),
     ("strides", "stride 0 and negative", &[(Bias::Negative, 0.5), (Bias::Zero, 0.3)]),
     ("overlap", "buffers that overlap, stencils", &[(Bias::Overlap, 0.5), (Bias::Stencil, 0.5)]),
     (
