@@ -7,6 +7,7 @@
 
 mod expr;
 mod nest;
+mod reductions;
 mod slp;
 mod subscript;
 mod value;
@@ -113,6 +114,8 @@ impl Writer<'_> {
     fn function(&mut self) {
         let number = self.program.functions.len();
         let pointers = match self.rng.below(4) {
+            // Nothing is said of what they point to.
+            _ if self.rng.chance(self.weights.loop_unguided) => Pointers::Plain,
             _ if !self.rng.chance(self.weights.loop_pointers) => Pointers::Globals,
             0 => Pointers::Plain,
             _ => Pointers::Restrict,
