@@ -5,6 +5,7 @@ use crate::loops;
 use crate::rng::Rng;
 use crate::schedule::Reschedule;
 use crate::sizes::Lengths;
+use crate::twins::twins;
 use crate::vl_class::{Class, Kind};
 use crate::{Category, Choice, Plan, Scheduler, Selection, Weights};
 use rvv_intrinsics::Intrinsic;
@@ -114,6 +115,14 @@ pub enum GenerateError {
 pub fn generate(plan: &Plan, k: u64, settings: &Settings) -> Result<Generated, GenerateError> {
     if Rng::new(&[plan.seed(), k, 3]).chance(settings.weights.loops) {
         let mut generated = mend(plan, k, loops::program(plan.seed(), k, settings), settings)?;
+        generated.program.reschedule(settings.scheduler, k);
+        return Ok(generated);
+    }
+    if Rng::new(&[plan.seed(), k / 2, 5]).chance(settings.weights.twins) {
+        // The even one is intrinsics, the next one the same in plain C.
+        let [vector, scalar] = twins(plan.seed(), k / 2);
+        let program = if k % 2 == 0 { vector } else { scalar };
+        let mut generated = mend(plan, k, program, settings)?;
         generated.program.reschedule(settings.scheduler, k);
         return Ok(generated);
     }

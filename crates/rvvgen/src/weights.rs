@@ -142,7 +142,9 @@ biases! {
     carry / Carry = "carry": 0.1,
     /// A program is plain C on elements, for the compilers' vectorisers, rather than intrinsics.
     loops / Loops = "loops": 0.0,
-    /// Of such a program: relative weight of loops that compute element by element.
+    /// Programs are twins: one of intrinsics, the next one the same as a loop of plain C.
+    twins / Twins = "twins": 0.0,
+    /// Of a program of plain C: relative weight of loops that compute element by element.
     loop_map / LoopMap = "loop-map": 0.5,
     /// Relative weight of nests of two and three loops.
     loop_nests / LoopNests = "loop-nests": 0.25,
@@ -283,6 +285,7 @@ pub const POLICIES: &[NamedPolicy] = &[
         "tuples: segment loads and stores, vcreate, vget",
         &[(Bias::Segments, 0.9), (Bias::Reuse, 0.6)],
     ),
+    ("twins", "lane by lane: a program of intrinsics, then the same in plain C", &[(Bias::Twins, 1.0)]),
     ("loops", "plain C for the vectorisers, a bit of everything", &[(Bias::Loops, 1.0)]),
     (
         "reductions-in-c",

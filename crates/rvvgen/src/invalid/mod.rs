@@ -119,6 +119,7 @@ pub struct Invalid {
 pub fn invalid(plan: &Plan, k: u64, settings: &Settings) -> Result<Invalid, GenerateError> {
     let mut settings = settings.clone();
     settings.weights.loops = 0.0;
+    settings.weights.twins = 0.0;
     let program = generate(plan, k, &settings)?.program;
     let mut rng = Rng::new(&[plan.seed(), k, 0x1a7a11d]);
     // The one whose turn it is, or else the next that this program can have: misuse of a type always can.
