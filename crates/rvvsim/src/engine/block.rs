@@ -1,7 +1,7 @@
 //! Blocks: straight runs of decoded instructions.
 
 use super::ops::{self, End};
-use super::uop::Uops;
+use super::uop::{Kind, Uops};
 use crate::Hart;
 use crate::scalar::Handler;
 use crate::trap::Trap;
@@ -26,6 +26,22 @@ pub struct Link {
 impl Link {
     /// Leads nowhere.
     pub const NONE: Link = Link { block: 0, generation: 0 };
+}
+
+/// What was seen before a block ran, and is expected to be so again.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// `vl` at its start.
+    pub vl: u32,
+    /// AVL of the first `vsetvli` that takes one from a register.
+    pub avl: u32,
+}
+
+impl Default for Expected {
+    /// As long as possible.
+    fn default() -> Expected {
+        Expected { vl: u32::MAX, avl: u32::MAX }
+    }
 }
 
 /// A run of instructions with one entry, ending in a jump or at the end of its page.
@@ -64,6 +80,10 @@ pub struct Block {
     pub runs: Box<Cell<u64>>,
     /// It is among those to become host code next.
     pub waits: Cell<bool>,
+    /// What host code for it is made for.
+    pub expected: Cell<Expected>,
+    /// How often host code for it was given up because something else came.
+    pub surprised: Cell<u8>,
     /// Its host code, if it has any.
     pub compiled: Cell<Option<crate::jit::Compiled>>,
     /// Where it goes: not taken (or onwards), taken.
@@ -84,6 +104,25 @@ impl Block {
     #[inline(always)]
     pub fn ran(&self) {
         self.runs.set(self.runs.get() + 1);
+    }
+
+    /// Notes what the hart has now, before it runs.
+    pub fn expect(&self, hart: &Hart) {
+        let some = |n: u64| u32::try_from(n).ok().filter(|&n| n != 0).unwrap_or(u32::MAX);
+        let mut expected = Expected { vl: some(hart.v.vl), ..Expected::default() };
+        let mut written = 0_u64;
+        for uop in self.uops.as_slice() {
+            if uop.kind() == Kind::SetVl {
+                if written >> uop.rs1 & 1 == 0 {
+                    expected.avl = some(hart.x[uop.rs1]);
+                }
+                break;
+            }
+            if !uop.kind().is_vector() {
+                written |= 1 << uop.rd;
+            }
+        }
+        self.expected.set(expected);
     }
 
     /// Runs it from its start.

@@ -107,7 +107,9 @@ impl State {
 
 /// Whether a block can be run twice.
 pub fn can_run_twice(block: &Block) -> bool {
-    !block.insts.iter().any(|(_, inst)| matches!(inst.op.class(), Class::Csr | Class::System))
+    !block.insts.iter().any(|(_, inst)| {
+        matches!(inst.op.class(), Class::Csr | Class::System) && !crate::scalar::reads_vector_length(inst)
+    })
 }
 
 /// What the interpreter did with a block; memory and registers are again what they were before.

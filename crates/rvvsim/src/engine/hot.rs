@@ -28,6 +28,9 @@ const SOON: u64 = 512;
 /// So many blocks are compiled at once, unless one of them runs often again.
 const AT_ONCE: usize = 32;
 
+/// So often a block is compiled anew because `vl` was not what was expected.
+const MOST_SURPRISED: u8 = 4;
+
 /// How often each integer register was used so far.
 fn uses(cache: &BlockCache) -> [u64; 32] {
     let mut uses = [0_u64; 32];
@@ -73,13 +76,14 @@ impl Hot {
             return None;
         }
         if !block.waits.replace(true) {
+            block.expect(hart);
             self.waiting.push((block.id, block.serial));
         }
         if self.waiting.len() < AT_ONCE && block.runs.get() < 2 * threshold {
             return None;
         }
         if self.jit.is_none() {
-            self.jit = Jit::new(&uses(cache));
+            self.jit = Jit::new(&uses(cache), hart.config.misaligned);
             self.review_at = 16;
         }
         let Some(jit) = &mut self.jit else {
@@ -141,6 +145,13 @@ impl Hot {
         }
         hart.instret = hart.host_code.end - *left;
         hart.retired_in_block = 0;
+        if exit.how == jit::How::Interpret
+            && block.surprised.get() < MOST_SURPRISED
+            && jit.was_surprised(exit.compiled)
+        {
+            block.surprised.set(block.surprised.get() + 1);
+            block.compiled.set(None);
+        }
         (block, end(hart, block, &exit).map(|end| (end, exit.compiled)))
     }
 

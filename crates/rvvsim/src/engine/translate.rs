@@ -42,7 +42,7 @@ impl Context {
         self.0 & Self::FS != 0
     }
 
-    fn vs(self) -> bool {
+    pub(crate) fn vs(self) -> bool {
         self.0 & Self::VS != 0
     }
 
@@ -148,6 +148,8 @@ pub fn translate(hart: &mut Hart, pc: u64, context: Context, most: usize) -> Exe
         faults: b.faults.into(),
         runs: Box::new(Cell::new(0)),
         waits: Cell::new(false),
+        expected: Cell::default(),
+        surprised: Cell::new(0),
         compiled: Cell::new(None),
         links: [const { Cell::new(Link::NONE) }; 2],
     })
@@ -214,6 +216,8 @@ impl Builder {
 
     fn call(&mut self, handler: Handler, flow: Flow, i: &Inst) -> bool {
         self.calls.push(handler);
+        // CSR accesses end a block because a write may change anything. These are read, after loads that set `vl`.
+        let flow = if scalar::reads_vector_length(i) { Flow::Next } else { flow };
         let kind = if flow == Flow::Next { Kind::Call } else { Kind::CallEnd };
         self.push(kind, i, self.calls.len() - 1, 0);
         flow == Flow::Next

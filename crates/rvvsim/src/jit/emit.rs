@@ -4,9 +4,11 @@
 //! Code that is hardly ever reached (misses, traps, the end of the budget) comes after the block's own.
 
 use super::How;
+use super::cached::Cached;
 use super::helpers::Info;
 use super::registers::{BIAS, Map, RCX, RDX, field};
 pub(super) use super::registers::{Place, RAX};
+use super::simd::{self, Operand};
 use crate::Hart;
 use crate::engine::{Block, Kind, Uop};
 use crate::hart::HostCode;
@@ -14,7 +16,7 @@ use crate::mem::{Access, HostTlb, PAGE};
 use crate::vector::VectorState;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
-use rvv_isa::{Class, Vtype};
+use rvv_isa::{Class, Inst, Vtype, csr};
 use std::mem::offset_of;
 
 /// Addresses that all host code of an engine uses.
@@ -118,12 +120,16 @@ pub struct Site {
     pub number: u32,
     /// Addresses of the words it jumps through: onwards, taken.
     pub links: [usize; 2],
+    /// Accesses need not be aligned.
+    pub misaligned: bool,
 }
 
 /// The code of a block, and where in it are the ways out that the words of [`Site::links`] lead to at first.
 pub struct Code {
     pub bytes: Vec<u8>,
     pub exits: [usize; 2],
+    /// It is made for a `vl` that was expected.
+    pub expects_vl: bool,
 }
 
 /// Compiles a block for the address `base`. `None` if it has what the emitter cannot say.
@@ -139,6 +145,9 @@ pub fn compile(block: &Block, base: usize, map: &Map, thunks: &Thunks, site: &Si
         vs_dirty: false,
         vtype: block.vtype,
         known_vl: None,
+        expected_vl: block.expected.get().vl,
+        expects_vl: false,
+        cached: Cached::default(),
         bytes: Vec::new(),
     };
     e.head();
@@ -146,7 +155,8 @@ pub fn compile(block: &Block, base: usize, map: &Map, thunks: &Thunks, site: &Si
         e.uop(uop);
     }
     let exits = e.tail();
-    Some(Code { bytes: e.asm.finalize().ok()?, exits })
+    let expects_vl = e.expects_vl;
+    Some(Code { bytes: e.asm.finalize().ok()?, exits, expects_vl })
 }
 
 /// Where host code finds vector state.
@@ -158,6 +168,7 @@ pub(super) struct VectorFields {
     pub vxsat: i32,
     /// A pointer to the registers.
     pub registers: i32,
+    pub vlenb: i32,
 }
 
 pub(super) const fn vector_field() -> VectorFields {
@@ -168,28 +179,32 @@ pub(super) const fn vector_field() -> VectorFields {
         vtype: field(v + offset_of!(VectorState, vtype)),
         vxsat: field(v + offset_of!(VectorState, vxsat)),
         registers: field(HOST_CODE + offset_of!(HostCode, registers)),
+        vlenb: field(v + offset_of!(VectorState, vlenb)),
     }
 }
 
-/// Code that is hardly ever reached.
+/// Code that is hardly ever reached. What goes back brings `cached` along, which helpers do not keep.
 pub(super) enum Cold {
     Load {
         at: DynamicLabel,
         back: DynamicLabel,
         uop: Uop,
         kind: u32,
+        cached: Cached,
     },
     Store {
         at: DynamicLabel,
         back: DynamicLabel,
         uop: Uop,
         size_log2: u32,
+        cached: Cached,
     },
     /// The handler of the instruction executes it.
     Handler {
         at: DynamicLabel,
         back: DynamicLabel,
         uop: Uop,
+        cached: Cached,
     },
     /// The interpreter's kernel executes the vector instruction, from an element on.
     Vector {
@@ -197,6 +212,14 @@ pub(super) enum Cold {
         back: DynamicLabel,
         uop: Uop,
         first: u32,
+        cached: Cached,
+    },
+    /// The same for the misses of one access: from which element on.
+    Elements {
+        missed: Vec<(DynamicLabel, u32)>,
+        back: DynamicLabel,
+        uop: Uop,
+        cached: Cached,
     },
     /// The interpreter goes on from here.
     Interpret {
@@ -232,6 +255,12 @@ pub(super) struct Emitter<'a> {
     pub(super) vtype: Option<Vtype>,
     /// It is known that `vl` is this, and `vstart` 0.
     pub(super) known_vl: Option<u32>,
+    /// If it is not known, it is expected that `vl` is this, or VLMAX if that is less.
+    pub(super) expected_vl: u32,
+    /// Something was made for a `vl` that is expected.
+    pub(super) expects_vl: bool,
+    /// What is in host registers at this place.
+    pub(super) cached: Cached,
     /// Room for the encoding of an instruction.
     pub(super) bytes: Vec<u8>,
 }
@@ -267,7 +296,7 @@ impl Emitter<'_> {
     }
 
     /// The host register to compute a guest register in.
-    fn target(&self, rd: u8) -> u8 {
+    pub(super) fn target(&self, rd: u8) -> u8 {
         match self.map.place(rd) {
             Place::Host(d) => d,
             _ => RAX,
@@ -348,26 +377,38 @@ impl Emitter<'_> {
         }
     }
 
-    /// Looks the address in `rax` up: the host's address is there then, or `miss` is gone to with the address unchanged.
-    pub(super) fn lookup(&mut self, access: Access, size: usize, miss: DynamicLabel) {
+    /// Looks the address in `rax` of so many bytes up: the host's address is there then, or `miss` is gone to. Elements are of
+    /// `size` bytes.
+    pub(super) fn lookup(&mut self, access: Access, bytes: usize, size: usize, miss: DynamicLabel) {
         let table = HostTlb::table_offset(access) as i32;
-        // Tags are compared with the page, and with the bits that are zero in an aligned address.
-        let mask = (!(PAGE as i64 - 1) | (size as i64 - 1)) as i32;
+        if !self.site.misaligned && size > 1 {
+            x64!(&mut self.asm; test al, (size - 1) as i8; jne =>miss);
+        }
         x64!(&mut self.asm
             ; rorx ecx, eax, 8
             ; and ecx, HostTlb::INDEX_MASK
-            ; mov rdx, rax
-            ; and rdx, mask
-            ; cmp rdx, [r15 + rcx + table]
-            ; jne =>miss
+            ; sub rax, [r15 + rcx + table]
+            ; cmp rax, (PAGE as usize - bytes) as i32
+            ; ja =>miss
             ; add rax, [r15 + rcx + table + 8]
         );
+    }
+
+    /// After a helper: what was in host registers is there again.
+    fn refill(&mut self, cached: Cached) {
+        let mut pieces = cached.all().peekable();
+        if cached.base || pieces.peek().is_some() {
+            x64!(&mut self.asm; mov rdx, [rbx + vector_field().registers]);
+        }
+        for (register, at, width) in pieces {
+            self.simd(simd::LOAD, width, register, 0, Operand::Memory(RDX, at));
+        }
     }
 
     fn load(&mut self, u: &Uop, size: usize, signed: bool) {
         let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
         self.address(u);
-        self.lookup(Access::Load, size, at);
+        self.lookup(Access::Load, size, size, at);
         let to_f = matches!(u.kind(), Kind::Flw | Kind::Fld);
         let d = if to_f { RAX } else { self.target(u.rd) };
         match (size, signed) {
@@ -396,13 +437,13 @@ impl Emitter<'_> {
             }
         }
         let kind = size.trailing_zeros() | if signed { 4 } else { 0 };
-        self.cold.push(Cold::Load { at, back, uop: *u, kind });
+        self.cold.push(Cold::Load { at, back, uop: *u, kind, cached: self.cached });
     }
 
     fn store(&mut self, u: &Uop, size: usize) {
         let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
         self.address(u);
-        self.lookup(Access::Store, size, at);
+        self.lookup(Access::Store, size, size, at);
         let from_f = matches!(u.kind(), Kind::Fsw | Kind::Fsd);
         let s = match self.map.place(u.rs2) {
             Place::Host(s) if !from_f => s,
@@ -418,7 +459,8 @@ impl Emitter<'_> {
             _ => x64!(&mut self.asm; mov [rax], Rq(s)),
         }
         x64!(&mut self.asm; =>back);
-        self.cold.push(Cold::Store { at, back, uop: *u, size_log2: size.trailing_zeros() });
+        let size_log2 = size.trailing_zeros();
+        self.cold.push(Cold::Store { at, back, uop: *u, size_log2, cached: self.cached });
     }
 
     /// What a store stores.
@@ -448,6 +490,7 @@ impl Emitter<'_> {
         let at = self.asm.new_dynamic_label();
         x64!(&mut self.asm; mov ecx, info; call extern thunk; test eax, eax; jne =>at);
         self.cold.push(Cold::Status { at, insn: u.insn });
+        self.cached = Cached::default();
     }
 
     fn call(&mut self, u: &Uop) {
@@ -468,7 +511,7 @@ impl Emitter<'_> {
         // Fault-only-first loads may, too.
         let sets_vl = matches!(inst.op.class(), Class::VectorConfig | Class::VectorLoad);
         if sets_vl {
-            self.known_vl = None;
+            (self.known_vl, self.expected_vl) = (None, u32::MAX);
         }
         if inst.op.class() == Class::VectorConfig {
             self.vtype = Some(self.block.uops.vector(u).vtype);
@@ -488,6 +531,7 @@ impl Emitter<'_> {
     }
 
     fn divide(&mut self, u: &Uop, how: Divide) {
+        self.cached.base = false;
         self.get(RCX, u.rs2);
         self.get(RAX, u.rs1);
         let Divide { signed, word, remainder } = how;
@@ -531,6 +575,7 @@ impl Emitter<'_> {
 
     /// `rd` = the upper half of a product.
     fn multiply_high(&mut self, u: &Uop) {
+        self.cached.base = false;
         self.get(RAX, u.rs1);
         let b = self.source(u.rs2, RCX);
         match u.kind() {
@@ -739,7 +784,7 @@ impl Emitter<'_> {
             Kind::Sd | Kind::Fsd => self.store(u, 8),
             Kind::Call => {
                 let inst = self.block.insts[usize::from(u.insn)].1;
-                if !self.float(u, &inst) {
+                if !self.float(u, &inst) && !self.read_csr(&inst) {
                     self.call(u);
                 }
             }
@@ -780,6 +825,21 @@ impl Emitter<'_> {
             Kind::Jalr => self.jump(u),
             Kind::Continue => self.link(0),
         }
+    }
+
+    /// A read of `vl` or `vlenb`; false if it is another instruction. (With `VS` off, its handler traps.)
+    fn read_csr(&mut self, inst: &Inst) -> bool {
+        if !crate::scalar::reads_vector_length(inst) || !self.block.context.vs() {
+            return false;
+        }
+        let fields = vector_field();
+        let from = if inst.imm as u16 == csr::VL { fields.vl } else { fields.vlenb };
+        if inst.rd != 0 {
+            let d = self.target(inst.rd);
+            x64!(&mut self.asm; mov Rq(d), [rbx + from]);
+            self.put(inst.rd, d);
+        }
+        true
     }
 
     /// An instruction that ends the block and may have changed anything.
@@ -836,36 +896,55 @@ impl Emitter<'_> {
         // A handler's call has a way out of its own, which comes later.
         while let Some(cold) = self.cold.pop() {
             match cold {
-                Cold::Load { at, back, uop, kind } => {
+                Cold::Load { at, back, uop, kind, cached } => {
                     let (info, thunk) = (self.info(&uop), self.thunks.load);
-                    x64!(&mut self.asm; =>at; mov edx, kind as i32; mov ecx, info; call extern thunk);
+                    x64!(&mut self.asm; =>at);
+                    self.address(&uop);
+                    x64!(&mut self.asm; mov edx, kind as i32; mov ecx, info; call extern thunk);
                     x64!(&mut self.asm; test edx, edx; jne >trap);
                     if !matches!(uop.kind(), Kind::Flw | Kind::Fld) {
                         self.put(uop.rd, RAX);
                     }
+                    self.refill(cached);
                     x64!(&mut self.asm; jmp =>back; trap:; mov eax, edx);
                     self.leave_with_status(uop.insn);
                 }
-                Cold::Store { at, back, uop, size_log2 } => {
+                Cold::Store { at, back, uop, size_log2, cached } => {
                     let (info, thunk) = (self.info(&uop), self.thunks.store);
+                    let leave = self.asm.new_dynamic_label();
                     x64!(&mut self.asm; =>at);
+                    self.address(&uop);
                     self.stored(&uop, RCX);
                     x64!(&mut self.asm; mov [rbx + VALUE], rcx);
                     x64!(&mut self.asm; mov edx, size_log2 as i32; mov ecx, info; call extern thunk);
-                    x64!(&mut self.asm; test eax, eax; je =>back);
+                    x64!(&mut self.asm; test eax, eax; jne =>leave);
+                    self.refill(cached);
+                    x64!(&mut self.asm; jmp =>back; =>leave);
                     self.leave_with_status(uop.insn);
                 }
-                Cold::Handler { at, back, uop } => {
+                Cold::Handler { at, back, uop, cached } => {
                     x64!(&mut self.asm; =>at);
                     self.call(&uop);
+                    self.refill(cached);
                     x64!(&mut self.asm; jmp =>back);
                 }
-                Cold::Vector { at, back, uop, first } => {
+                Cold::Vector { at, back, uop, first, cached } => {
                     x64!(&mut self.asm; =>at);
                     if first != 0 {
                         x64!(&mut self.asm; mov QWORD [rbx + vector_field().vstart], first as i32);
                     }
                     self.vector(&uop);
+                    self.refill(cached);
+                    x64!(&mut self.asm; jmp =>back);
+                }
+                Cold::Elements { missed, back, uop, cached } => {
+                    let all = self.asm.new_dynamic_label();
+                    for (at, first) in missed {
+                        x64!(&mut self.asm; =>at; mov QWORD [rbx + vector_field().vstart], first as i32; jmp =>all);
+                    }
+                    x64!(&mut self.asm; =>all);
+                    self.vector(&uop);
+                    self.refill(cached);
                     x64!(&mut self.asm; jmp =>back);
                 }
                 Cold::Interpret { at, insn } => {

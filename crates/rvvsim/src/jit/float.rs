@@ -265,7 +265,7 @@ impl Emitter<'_> {
     fn back(&mut self, again: Again) {
         let Again { at, back, uop } = again;
         x64!(&mut self.asm; =>back);
-        self.cold.push(Cold::Handler { at, back, uop });
+        self.cold.push(Cold::Handler { at, back, uop, cached: self.cached });
     }
 }
 

@@ -29,6 +29,7 @@ macro_rules! with_source {
 }
 
 mod arena;
+mod cached;
 mod constants;
 mod emit;
 mod float;
@@ -118,7 +119,14 @@ struct Unit {
     size: usize,
     /// Where its words lead as long as they are not linked.
     exits: [usize; 2],
+    /// It is made for a `vl` that was expected.
+    expects_vl: bool,
+    /// How often that was not the `vl`.
+    surprises: u32,
 }
+
+/// After so many surprises, code for a block is made anew.
+const SURPRISES: u32 = 64;
 
 /// As many blocks are compiled before all are forgotten.
 const MOST: usize = 1 << 18;
@@ -139,6 +147,8 @@ pub struct Jit {
     jumps: Vec<usize>,
     /// The block cache's generation in which links and jumps were made.
     generation: u64,
+    /// Accesses need not be aligned.
+    misaligned: bool,
     totals: Totals,
 }
 
@@ -173,8 +183,9 @@ fn take_flags(hart: &mut Hart) {
 }
 
 impl Jit {
-    /// For guest registers that are used so often. `None` if the host has no room, or lacks what is needed.
-    pub fn new(uses: &[u64; 32]) -> Option<Jit> {
+    /// For guest registers that are used so often, and accesses that need not be aligned. `None` if the host has no room, or
+    /// lacks what is needed.
+    pub fn new(uses: &[u64; 32], misaligned: bool) -> Option<Jit> {
         if !is_available() {
             return None;
         }
@@ -187,6 +198,7 @@ impl Jit {
             linked: Vec::new(),
             jumps: Vec::new(),
             generation: 0,
+            misaligned,
             totals: Totals::default(),
         };
         jit.prepare(uses)?;
@@ -228,7 +240,8 @@ impl Jit {
         let words = [LINKS + 2 * index, LINKS + 2 * index + 1];
         let compiled = Compiled(NonZeroU32::new(index as u32 + 1)?);
         let entry = self.arena.next();
-        let site = Site { number: compiled.0.get(), links: words.map(|w| self.arena.word_address(w)) };
+        let links = words.map(|w| self.arena.word_address(w));
+        let site = Site { number: compiled.0.get(), links, misaligned: self.misaligned };
         let code = emit::compile(block, entry, &self.map, &self.thunks, &site)?;
         if !self.arena.add(&code.bytes) {
             return None;
@@ -237,7 +250,8 @@ impl Jit {
         for (word, exit) in words.into_iter().zip(exits) {
             self.arena.set_word(word, exit as u64);
         }
-        self.units.push(Unit { block: block.id, entry, size: code.bytes.len(), exits });
+        let (size, expects_vl) = (code.bytes.len(), code.expects_vl);
+        self.units.push(Unit { block: block.id, entry, size, exits, expects_vl, surprises: 0 });
         self.totals.blocks += 1;
         self.totals.bytes += code.bytes.len() as u64;
         Some(compiled)
@@ -275,6 +289,18 @@ impl Jit {
             // No jump leads to an odd address.
             self.arena.set_word(4 * index, 1);
         }
+    }
+
+    /// The interpreter had to go on with a block. Whether it should be compiled anew, for the `vl` that it has now: then no
+    /// code leads to the old one any more.
+    pub fn was_surprised(&mut self, compiled: Compiled) -> bool {
+        let unit = &mut self.units[compiled.index()];
+        unit.surprises += 1;
+        let anew = unit.expects_vl && unit.surprises == SURPRISES;
+        if anew {
+            self.unlink();
+        }
+        anew
     }
 
     /// Lets a compiled block go to another directly, if `how` is by a static way.

@@ -101,6 +101,9 @@ pub const ANDN: Simd = Simd::new(1, 1, 0, 0xdf);
 pub const OR: Simd = Simd::new(1, 1, 0, 0xeb);
 pub const XOR: Simd = Simd::new(1, 1, 0, 0xef);
 pub const MUL: BySew = [None, i(1, 1, 0, 0xd5), i(1, 2, 0, 0x40), None];
+/// `vpmuludq`: 64 bits from the low halves of elements of 64.
+pub const MULTIPLY_LOW_HALVES: Simd = Simd::new(1, 1, 0, 0xf4);
+pub const ADD_64: Simd = Simd::new(1, 1, 0, 0xd4);
 pub const MIN: BySew = [i(1, 2, 0, 0x38), i(1, 1, 0, 0xea), i(1, 2, 0, 0x39), None];
 pub const MAX: BySew = [i(1, 2, 0, 0x3c), i(1, 1, 0, 0xee), i(1, 2, 0, 0x3d), None];
 pub const MINU: BySew = [i(1, 1, 0, 0xda), i(1, 2, 0, 0x3a), i(1, 2, 0, 0x3b), None];

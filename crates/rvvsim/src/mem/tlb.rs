@@ -10,9 +10,7 @@ const ENTRIES: usize = 256;
 /// smaller bit would be what is left of a misaligned address in the first page.)
 const INVALID: u64 = PAGE / 2;
 
-// Host code reads entries, too: see `HostTlb`.
 #[derive(Clone, Copy)]
-#[repr(C)]
 struct TlbEntry {
     /// The page's virtual address.
     tag: u64,
@@ -34,13 +32,32 @@ pub struct Tlb {
 /// Entries of each table for host code.
 const HOST_ENTRIES: usize = 2048;
 
-/// What host code knows of loads and stores: entries whose addends lead to addresses of the host. It has more of them, for
-/// it has no time to lose and its misses are calls.
+// Host code reads these two words.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct HostEntry {
+    /// The page's virtual address.
+    tag: u64,
+    /// Where the page is in the host.
+    page: u64,
+}
+
+impl HostEntry {
+    /// No page, as the entry of this index: the tag is a page that another entry is for, so that no address that comes to
+    /// this one is on it.
+    const fn none(index: usize) -> HostEntry {
+        HostEntry { tag: (index as u64 ^ 1) * PAGE, page: 0 }
+    }
+}
+
+/// What host code knows of loads and stores: entries that lead to addresses of the host. It has more of them, for
+/// it has no time to lose and its misses are calls. An access hits if it begins and ends on the page: the distance of
+/// its address from the tag says both.
 #[derive(Clone)]
 #[repr(C)]
 pub(crate) struct HostTlb {
-    load: [TlbEntry; HOST_ENTRIES],
-    store: [TlbEntry; HOST_ENTRIES],
+    load: [HostEntry; HOST_ENTRIES],
+    store: [HostEntry; HOST_ENTRIES],
     /// Where RAM is.
     ram: u64,
     /// Nothing was inserted since the last flush.
@@ -49,12 +66,12 @@ pub(crate) struct HostTlb {
 
 impl HostTlb {
     /// With these bits of an address divided by 256, an entry is this far from the start of its table. Its
-    /// first word is the tag, its second the addend.
-    pub(crate) const INDEX_MASK: i32 = ((HOST_ENTRIES - 1) * size_of::<TlbEntry>()) as i32;
+    /// first word is the tag, its second the page.
+    pub(crate) const INDEX_MASK: i32 = ((HOST_ENTRIES - 1) * size_of::<HostEntry>()) as i32;
 
     /// Where the table for an access is.
     pub(crate) const fn table_offset(access: Access) -> usize {
-        const { assert!(size_of::<TlbEntry>() as u64 * 256 == PAGE) };
+        const { assert!(size_of::<HostEntry>() as u64 * 256 == PAGE) };
         match access {
             Access::Store => std::mem::offset_of!(HostTlb, store),
             _ => std::mem::offset_of!(HostTlb, load),
@@ -64,8 +81,24 @@ impl HostTlb {
     #[cold]
     #[inline(never)]
     fn new(ram: u64) -> Box<HostTlb> {
-        let none = [TlbEntry { tag: INVALID, addend: 0 }; HOST_ENTRIES];
-        Box::new(HostTlb { load: none, store: none, ram, empty: true })
+        const NONE: [HostEntry; HOST_ENTRIES] = {
+            let mut none = [HostEntry::none(0); HOST_ENTRIES];
+            let mut index = 0;
+            while index < HOST_ENTRIES {
+                none[index] = HostEntry::none(index);
+                index += 1;
+            }
+            none
+        };
+        Box::new(HostTlb { load: NONE, store: NONE, ram, empty: true })
+    }
+
+    fn flush(&mut self) {
+        if !std::mem::replace(&mut self.empty, true) {
+            for (index, entry) in self.load.iter_mut().chain(&mut self.store).enumerate() {
+                *entry = HostEntry::none(index % HOST_ENTRIES);
+            }
+        }
     }
 
     fn insert(&mut self, va: u64, entry: TlbEntry, access: Access) {
@@ -75,8 +108,8 @@ impl HostTlb {
             Access::Fetch => return,
         };
         self.empty = false;
-        let addend = entry.addend.wrapping_add(self.ram);
-        table[(va / PAGE) as usize % HOST_ENTRIES] = TlbEntry { tag: entry.tag, addend };
+        let page = entry.tag.wrapping_add(entry.addend).wrapping_add(self.ram);
+        table[(va / PAGE) as usize % HOST_ENTRIES] = HostEntry { tag: entry.tag, page };
     }
 }
 
@@ -144,12 +177,8 @@ impl Tlb {
     pub fn flush(&mut self) {
         let none = [TlbEntry { tag: INVALID, addend: 0 }; ENTRIES];
         (self.load, self.store, self.fetch) = (none, none, none);
-        if let Some(host) = &mut self.host
-            && !std::mem::replace(&mut host.empty, true)
-        {
-            let none = TlbEntry { tag: INVALID, addend: 0 };
-            host.load.fill(none);
-            host.store.fill(none);
+        if let Some(host) = &mut self.host {
+            host.flush();
         }
     }
 
@@ -163,9 +192,9 @@ impl Tlb {
         }
         if let Some(host) = &mut self.host {
             let page = page.wrapping_add(host.ram);
-            for e in &mut host.store {
-                if e.tag != INVALID && e.tag.wrapping_add(e.addend) == page {
-                    e.tag = INVALID;
+            for (index, e) in host.store.iter_mut().enumerate() {
+                if e.page == page {
+                    *e = HostEntry::none(index);
                 }
             }
         }
@@ -181,8 +210,9 @@ mod tests {
         let host = tlb.for_host_code(0x7000_0000_0000);
         let table = if access == Access::Store { &host.store } else { &host.load };
         let at = (va as u32).rotate_right(8) & HostTlb::INDEX_MASK as u32;
-        let entry = table[at as usize / size_of::<TlbEntry>()];
-        (entry.tag == va & (!(PAGE - 1) | (size - 1))).then(|| va.wrapping_add(entry.addend))
+        let entry = table[at as usize / size_of::<HostEntry>()];
+        let distance = va.wrapping_sub(entry.tag);
+        (distance <= PAGE - size).then(|| entry.page + distance)
     }
 
     #[test]
@@ -195,7 +225,12 @@ mod tests {
             tlb.insert(va, 9 * PAGE as usize, Access::Store);
             assert_eq!(host_address(&mut tlb, va + 0x808, 8, Access::Load), Some(ram + 7 * PAGE + 0x808));
             assert_eq!(host_address(&mut tlb, va + 0xffe, 2, Access::Store), Some(ram + 9 * PAGE + 0xffe));
-            assert_eq!(host_address(&mut tlb, va + 0xffe, 4, Access::Store), None, "misaligned");
+            assert_eq!(host_address(&mut tlb, va + 0xffd, 2, Access::Store), Some(ram + 9 * PAGE + 0xffd));
+            assert_eq!(
+                host_address(&mut tlb, va + 0xffe, 4, Access::Store),
+                None,
+                "past the end of the page"
+            );
             assert_eq!(host_address(&mut tlb, va ^ 1 << 40, 1, Access::Load), None, "another page");
             tlb.forbid_stores(9 * PAGE as usize);
             assert_eq!(host_address(&mut tlb, va, 1, Access::Store), None);
@@ -204,7 +239,18 @@ mod tests {
         }
         tlb.insert(0x5000, 0, Access::Load);
         let elsewhere = tlb.for_host_code(0x6000_0000_0000);
-        assert!(elsewhere.empty && elsewhere.load.iter().all(|e| e.tag == INVALID), "of another RAM");
+        assert!(elsewhere.empty && elsewhere.load.iter().all(|e| e.page == 0), "of another RAM");
+    }
+
+    #[test]
+    fn an_empty_entry_of_host_code_matches_no_address() {
+        let mut tlb = Tlb::default();
+        for page in 0..2 * HOST_ENTRIES as u64 {
+            for va in [page * PAGE, (page + 1) * PAGE - 1, page.wrapping_neg().wrapping_mul(PAGE)] {
+                assert_eq!(host_address(&mut tlb, va, 1, Access::Load), None, "{va:#x}");
+                assert_eq!(host_address(&mut tlb, va, 1, Access::Store), None, "{va:#x}");
+            }
+        }
     }
 
     #[test]

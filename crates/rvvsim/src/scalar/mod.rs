@@ -15,7 +15,7 @@ pub mod system;
 use crate::Hart;
 use crate::engine::Kind;
 use crate::trap::{Cause, Exec, Trap};
-use rvv_isa::{Chapter, Inst, Op, ScalarOp};
+use rvv_isa::{Chapter, Inst, Op, ScalarOp, csr};
 
 /// Executes one instruction. For those that end a block ([`Flow::End`]) `hart.pc` is its address and
 /// `hart.next_pc` the one after it, which it may change; the others need not know where they are.
@@ -40,6 +40,11 @@ pub(crate) enum Execution {
     Jump(Kind),
     /// A function.
     Call(Handler, Flow),
+}
+
+/// Whether all that an instruction does is to read `vl` or `vlenb`.
+pub(crate) fn reads_vector_length(i: &Inst) -> bool {
+    i.op == Op::Csrrs && i.rs1 == 0 && matches!(i.imm as u16, csr::VL | csr::VLENB)
 }
 
 /// What executes a scalar instruction. An instruction of the table that has no row in its chapter's file does

@@ -3,7 +3,7 @@
 use super::super::constants::{self, constant};
 use super::super::registers::{RBX, RCX};
 use super::super::simd::{self, Operand, Simd, Width};
-use super::{Emitter, FIRST, RDX, RESULT, SCALAR, SECOND, bytes_of, has_scalar, sew_index};
+use super::{Emitter, FIRST, RESULT, SCALAR, SECOND, bytes_of, has_scalar, sew_index};
 use crate::engine::Uop;
 use crate::vector::VInst;
 use dynasmrt::{DynasmApi, dynasm};
@@ -66,20 +66,17 @@ impl Emitter<'_> {
         let table = if compare.equal { simd::EQUAL } else { simd::GREATER };
         let Some(i) = table[sew_index(sew)] else { unreachable!("there is one for each") };
         for &(o, width) in &pieces {
-            let b = if scalar {
-                SCALAR
-            } else {
-                self.load_piece(width, SECOND, RDX, groups.vs1 as i32 + o);
-                if compare.unsigned {
-                    self.simd(simd::XOR, width, SECOND, SECOND, signs);
+            let mut operand = |temp: u8, at: i32| {
+                let a = self.piece_in_register(width, temp, at);
+                if !compare.unsigned {
+                    return a;
                 }
-                SECOND
+                self.simd(simd::XOR, width, temp, a, signs);
+                temp
             };
-            self.load_piece(width, FIRST, RDX, groups.vs2 as i32 + o);
-            if compare.unsigned {
-                self.simd(simd::XOR, width, FIRST, FIRST, signs);
-            }
-            let (a, b) = if compare.swap { (b, FIRST) } else { (FIRST, b) };
+            let b = if scalar { SCALAR } else { operand(SECOND, groups.vs1 as i32 + o) };
+            let a = operand(FIRST, groups.vs2 as i32 + o);
+            let (a, b) = if compare.swap { (b, a) } else { (a, b) };
             self.simd(i, width, RESULT, a, Operand::Vector(b));
             self.collect_bits(sew, width, o as usize / size, vl, groups.vd as i32, compare.not);
         }
@@ -112,9 +109,10 @@ impl Emitter<'_> {
             return;
         }
         let at = vd + (first / 64 * 8) as i32;
+        self.cached.forget(at, 8);
         match (bits, not) {
             (64, true) => x64!(&mut self.asm; not rax),
-            (32.., true) => {
+            (31.., true) => {
                 x64!(&mut self.asm; not rax; shl rax, (64 - bits) as i8; shr rax, (64 - bits) as i8)
             }
             (_, true) => x64!(&mut self.asm; xor eax, (1 << bits) - 1),

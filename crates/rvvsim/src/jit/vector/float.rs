@@ -14,7 +14,7 @@ use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rvv_isa::{Op, Sew};
 
 /// As many pieces are computed before they are written.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 /// Where two of them are compared.
 const UNORDERED: u8 = 13;
 const FACTOR: u8 = 12;
@@ -74,6 +74,8 @@ impl Emitter<'_> {
         let scalar = has_scalar(vinst);
         self.whole(u, vinst);
         let back = self.asm.new_dynamic_label();
+        let keep = self.is_kept(u, vinst, &pieces);
+        let mut again = Vec::new();
         for (n, pieces) in pieces.chunks(AT_ONCE).enumerate() {
             let at = self.asm.new_dynamic_label();
             if scalar && n == 0 {
@@ -92,12 +94,15 @@ impl Emitter<'_> {
             }
             self.leave_if_nan(pieces, double, at);
             for (n, &(o, width)) in pieces.iter().enumerate() {
-                self.store_piece(width, n as u8, RDX, vinst.groups.vd as i32 + o);
+                self.keep_piece(width, n as u8, vinst.groups.vd as i32 + o, keep);
             }
             let first = pieces[0].0 as u32 / bytes_of(sew) as u32;
-            self.cold.push(Cold::Vector { at, back, uop: *u, first });
+            again.push((at, first));
         }
         x64!(&mut self.asm; =>back);
+        for (at, first) in again {
+            self.cold.push(Cold::Vector { at, back, uop: *u, first, cached: self.cached });
+        }
         true
     }
 
@@ -112,27 +117,33 @@ impl Emitter<'_> {
         (o, width): Piece,
     ) {
         let groups = &vinst.groups;
-        let group = |base: u32| Operand::Memory(RDX, base as i32 + o);
+        let group = |e: &mut Self, base: u32| e.piece(width, FACTOR, base as i32 + o);
         let select = |i: [Simd; 2]| i[usize::from(double)];
         match op {
             FloatOp::Binary(i) => {
-                self.simd(simd::LOAD, width, n, 0, group(groups.vs2));
-                let second = if scalar { Operand::Vector(SCALAR) } else { group(groups.vs1) };
-                self.simd(select(i), width, n, n, second);
+                let first = self.piece_in_register(width, n, groups.vs2 as i32 + o);
+                let second = if scalar { Operand::Vector(SCALAR) } else { group(self, groups.vs1) };
+                self.simd(select(i), width, n, first, second);
             }
-            FloatOp::Reversed(i) => self.simd(select(i), width, n, SCALAR, group(groups.vs2)),
+            FloatOp::Reversed(i) => {
+                let second = group(self, groups.vs2);
+                self.simd(select(i), width, n, SCALAR, second);
+            }
             FloatOp::Accumulate(i) | FloatOp::Multiply(i) => {
                 // vd = ±(vs1 × vs2) ± vd, or ±(vs1 × vd) ± vs2
-                self.simd(simd::LOAD, width, n, 0, group(groups.vd));
+                self.load_piece(width, n, RDX, groups.vd as i32 + o);
                 let factor = if scalar {
                     SCALAR
                 } else {
-                    self.simd(simd::LOAD, width, FACTOR, 0, group(groups.vs1));
-                    FACTOR
+                    self.piece_in_register(width, FACTOR, groups.vs1 as i32 + o)
                 };
-                self.simd(select(i), width, n, factor, group(groups.vs2));
+                let last = group(self, groups.vs2);
+                self.simd(select(i), width, n, factor, last);
             }
-            FloatOp::Unary(i) => self.simd(select(i), width, n, 0, group(groups.vs2)),
+            FloatOp::Unary(i) => {
+                let operand = group(self, groups.vs2);
+                self.simd(select(i), width, n, 0, operand);
+            }
         }
     }
 

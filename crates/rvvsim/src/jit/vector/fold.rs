@@ -83,6 +83,7 @@ impl Emitter<'_> {
         self.simd(load, Width::B16, FIRST, 0, scalar);
         self.simd(fold.by, Width::B16, RESULT, RESULT, vector(FIRST));
         let at = vinst.groups.vd as i32;
+        self.cached.forget(at, 8);
         match bytes {
             8 => self.store_piece(Width::B8, RESULT, RDX, at),
             4 => self.store_piece(Width::B4, RESULT, RDX, at),
@@ -150,6 +151,7 @@ impl Emitter<'_> {
             let a = self.source(vinst.inst.rs1, RAX);
             self.registers();
             let at = vinst.groups.vd as i32;
+            self.cached.forget(at, 8);
             match sew {
                 Sew::E8 => x64!(&mut self.asm; mov [rdx + at], Rb(a)),
                 Sew::E16 => x64!(&mut self.asm; mov [rdx + at], Rw(a)),

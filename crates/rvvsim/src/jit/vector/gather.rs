@@ -12,6 +12,7 @@ impl Emitter<'_> {
     /// An instruction of this kind; false if it is none, or is masked.
     pub(super) fn gather(&mut self, u: &Uop, vinst: &VInst) -> bool {
         const IN_RANGE: u8 = 4;
+        const TABLE: u8 = 12;
         let sew = vinst.vtype.sew;
         let size = bytes_of(sew);
         if vinst.inst.op != Op::VrgatherVv || size < 4 || vinst.policy.masked {
@@ -33,9 +34,10 @@ impl Emitter<'_> {
         let (Some(greater), table) = (simd::GREATER[n], groups.vs2 as i32) else {
             unreachable!("there is one for each")
         };
+        let keep = self.is_kept(u, vinst, &pieces);
         let small = size == 4 && vinst.vlmax == 8;
         if small {
-            self.simd(simd::LOAD, Width::B32, 5, 0, Operand::Memory(RDX, table));
+            self.simd(simd::LOAD, Width::B32, TABLE, 0, Operand::Memory(RDX, table));
         }
         for &(o, width) in &pieces {
             self.load_piece(width, FIRST, RDX, groups.vs1 as i32 + o);
@@ -43,13 +45,13 @@ impl Emitter<'_> {
             self.simd(greater, width, IN_RANGE, SPARE, Operand::Vector(IN_RANGE));
             if small {
                 // Of the indices the low bits count.
-                self.simd(simd::PERMUTE, Width::B32, RESULT, FIRST, Operand::Vector(5));
+                self.simd(simd::PERMUTE, Width::B32, RESULT, FIRST, Operand::Vector(TABLE));
                 self.simd(simd::AND, width, RESULT, RESULT, Operand::Vector(IN_RANGE));
             } else {
                 self.simd(simd::XOR, width, RESULT, RESULT, Operand::Vector(RESULT));
                 self.gather_piece(sew, width, table, IN_RANGE);
             }
-            self.store_piece(width, RESULT, RDX, groups.vd as i32 + o);
+            self.keep_piece(width, RESULT, groups.vd as i32 + o, keep);
         }
         true
     }

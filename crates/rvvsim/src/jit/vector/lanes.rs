@@ -23,6 +23,10 @@ enum Lane {
     Shift(Simd),
     /// The same with the same amount for all elements.
     ShiftAll(Simd),
+    /// The same with an immediate, by a number in the place of a register.
+    ShiftBy(u8),
+    /// The low half of `vs2 × vs1`, of 64 bits.
+    Multiply64,
     /// `vs1`.
     Move,
     /// `vs1` where the mask has a one, else `vs2`.
@@ -78,14 +82,18 @@ fn lane(op: Op, sew: Sew, scalar: bool) -> Option<Lane> {
         Op::VandnVv | Op::VandnVx => Lane::Reversed(simd::ANDN),
         Op::VorVv | Op::VorVx | Op::VorVi => Lane::Plain(simd::OR),
         Op::VxorVv | Op::VxorVx | Op::VxorVi => Lane::Plain(simd::XOR),
+        Op::VmulVv | Op::VmulVx if sew == Sew::E64 => Lane::Multiply64,
         Op::VmulVv | Op::VmulVx => Lane::Plain(of(simd::MUL)?),
         Op::VminVv | Op::VminVx => Lane::Plain(of(simd::MIN)?),
         Op::VmaxVv | Op::VmaxVx => Lane::Plain(of(simd::MAX)?),
         Op::VminuVv | Op::VminuVx => Lane::Plain(of(simd::MINU)?),
         Op::VmaxuVv | Op::VmaxuVx => Lane::Plain(of(simd::MAXU)?),
-        Op::VsllVv | Op::VsllVx | Op::VsllVi => shift(simd::SLLV, simd::SLL)?,
-        Op::VsrlVv | Op::VsrlVx | Op::VsrlVi => shift(simd::SRLV, simd::SRL)?,
-        Op::VsraVv | Op::VsraVx | Op::VsraVi => shift(simd::SRAV, simd::SRA)?,
+        Op::VsllVi if n != 0 => Lane::ShiftBy(6),
+        Op::VsrlVi if n != 0 => Lane::ShiftBy(2),
+        Op::VsraVi if n == 1 || n == 2 => Lane::ShiftBy(4),
+        Op::VsllVv | Op::VsllVx => shift(simd::SLLV, simd::SLL)?,
+        Op::VsrlVv | Op::VsrlVx => shift(simd::SRLV, simd::SRL)?,
+        Op::VsraVv | Op::VsraVx => shift(simd::SRAV, simd::SRA)?,
         Op::VmvVV | Op::VmvVX | Op::VmvVI => Lane::Move,
         Op::VmergeVvm | Op::VmergeVxm | Op::VmergeVim => Lane::Merge,
         Op::VmaccVv | Op::VmaccVx => Lane::Accumulate(of(simd::MUL)?, of(simd::ADD)?),
@@ -128,6 +136,7 @@ impl Emitter<'_> {
         self.whole(u, vinst);
         match lane {
             Lane::ShiftAll(_) => self.shift_amount(vinst, sew),
+            Lane::ShiftBy(_) => {}
             _ if scalar => self.splat_scalar(vinst, sew),
             Lane::Shift(_) => {
                 self.constant(RAX, i64::from(sew.bits() - 1));
@@ -143,9 +152,10 @@ impl Emitter<'_> {
             _ => {}
         }
         self.registers();
+        let keep = self.is_kept(u, vinst, &pieces);
         for (n, &piece) in pieces.iter().enumerate() {
             self.lane_piece(vinst, lane, scalar, piece, n == 0);
-            self.finish_piece(vinst, size, piece);
+            self.finish_piece(vinst, size, piece, keep);
         }
         if lane.saturates() {
             self.note_saturated();
@@ -156,12 +166,8 @@ impl Emitter<'_> {
     /// The amount of a shift in the low half of [`SCALAR`].
     fn shift_amount(&mut self, vinst: &VInst, sew: Sew) {
         let mask = sew.bits() as i32 - 1;
-        if vinst.scalar.immediate {
-            self.constant(RAX, i64::from(vinst.inst.imm & mask));
-        } else {
-            self.get(RAX, vinst.inst.rs1);
-            x64!(&mut self.asm; and eax, mask);
-        }
+        self.get(RAX, vinst.inst.rs1);
+        x64!(&mut self.asm; and eax, mask);
         self.simd(simd::MOVE[1], Width::B16, SCALAR, 0, Operand::General(RAX));
     }
 
@@ -174,52 +180,68 @@ impl Emitter<'_> {
         let vector = Operand::Vector;
         match lane {
             Lane::Plain(i) => {
-                self.load_piece(width, RESULT, RDX, vs2);
+                let a = self.piece_in_register(width, RESULT, vs2);
                 let b = second(self);
-                self.simd(i, width, RESULT, RESULT, b);
+                self.simd(i, width, RESULT, a, b);
             }
             Lane::Reversed(i) => {
-                let b = if scalar {
-                    SCALAR
-                } else {
-                    self.load_piece(width, SECOND, RDX, vs1);
-                    SECOND
-                };
+                let b = if scalar { SCALAR } else { self.piece_in_register(width, SECOND, vs1) };
                 let a = self.piece(width, FIRST, vs2);
                 self.simd(i, width, RESULT, b, a);
             }
             Lane::Shift(i) => {
-                self.load_piece(width, RESULT, RDX, vs2);
+                let a = self.piece_in_register(width, RESULT, vs2);
                 let b = second(self);
                 self.simd(simd::AND, width, SECOND, SPARE, b);
-                self.simd(i, width, RESULT, RESULT, vector(SECOND));
+                self.simd(i, width, RESULT, a, vector(SECOND));
             }
             Lane::ShiftAll(i) => {
-                self.load_piece(width, FIRST, RDX, vs2);
-                self.simd(i, width, RESULT, FIRST, vector(SCALAR));
+                let a = self.piece_in_register(width, FIRST, vs2);
+                self.simd(i, width, RESULT, a, vector(SCALAR));
+            }
+            Lane::ShiftBy(which) => {
+                let a = self.piece_in_register(width, FIRST, vs2);
+                let bits = vinst.vtype.sew.bits();
+                let amount = vinst.inst.imm as u8 & (bits as u8 - 1);
+                self.shift_by(which, sew_index(vinst.vtype.sew), width, RESULT, a, amount);
+            }
+            Lane::Multiply64 => {
+                // a × b = low(a) × low(b) + (high(a) × low(b) + low(a) × high(b)) × 2^32
+                const HIGH_A: u8 = 12;
+                const HIGH_B: u8 = 13;
+                let a = self.piece_in_register(width, FIRST, vs2);
+                let b = if scalar { SCALAR } else { self.piece_in_register(width, SECOND, vs1) };
+                self.shift_by(2, 3, width, HIGH_A, a, 32);
+                self.shift_by(2, 3, width, HIGH_B, b, 32);
+                self.simd(simd::MULTIPLY_LOW_HALVES, width, HIGH_A, HIGH_A, vector(b));
+                self.simd(simd::MULTIPLY_LOW_HALVES, width, HIGH_B, HIGH_B, vector(a));
+                self.simd(simd::MULTIPLY_LOW_HALVES, width, RESULT, a, vector(b));
+                self.simd(simd::ADD_64, width, HIGH_A, HIGH_A, vector(HIGH_B));
+                self.shift_by(6, 3, width, HIGH_A, HIGH_A, 32);
+                self.simd(simd::ADD_64, width, RESULT, RESULT, vector(HIGH_A));
             }
             Lane::Move if scalar => self.simd(simd::LOAD, width, RESULT, 0, vector(SCALAR)),
             Lane::Move => self.load_piece(width, RESULT, RDX, vs1),
             Lane::Merge => {
                 let size = bytes_of(vinst.vtype.sew);
                 self.choose(width, size, o as usize / size);
-                self.load_piece(width, RESULT, RDX, vs2);
+                let a = self.piece_in_register(width, RESULT, vs2);
                 let b = second(self);
-                self.blend(width, RESULT, RESULT, b);
+                self.blend(width, RESULT, a, b);
             }
             Lane::Accumulate(multiply, add) => {
-                self.load_piece(width, FIRST, RDX, vs2);
+                let a = self.piece_in_register(width, FIRST, vs2);
                 let b = second(self);
-                self.simd(multiply, width, FIRST, FIRST, b);
-                self.load_piece(width, RESULT, RDX, vd);
-                self.simd(add, width, RESULT, RESULT, vector(FIRST));
+                self.simd(multiply, width, FIRST, a, b);
+                let c = self.piece_in_register(width, RESULT, vd);
+                self.simd(add, width, RESULT, c, vector(FIRST));
             }
             Lane::Multiply(multiply, add) => {
-                self.load_piece(width, FIRST, RDX, vd);
+                let a = self.piece_in_register(width, FIRST, vd);
                 let b = second(self);
-                self.simd(multiply, width, FIRST, FIRST, b);
-                self.load_piece(width, RESULT, RDX, vs2);
-                self.simd(add, width, RESULT, RESULT, vector(FIRST));
+                self.simd(multiply, width, FIRST, a, b);
+                let c = self.piece_in_register(width, RESULT, vs2);
+                self.simd(add, width, RESULT, c, vector(FIRST));
             }
             Lane::Extend(i, by) => {
                 let from = groups.vs2 as i32 + o / i32::from(by);
@@ -236,8 +258,8 @@ impl Emitter<'_> {
             Lane::SaturateWide { op, subtract, greater, largest } => {
                 // What overflows has the sign of neither, or not that of the minuend.
                 const SUM: u8 = 4;
-                const OVERFLOW: u8 = 5;
-                const ZERO: u8 = 6;
+                const OVERFLOW: u8 = 12;
+                const ZERO: u8 = 13;
                 self.load_piece(width, FIRST, RDX, vs2);
                 let b = second(self);
                 self.simd(op, width, SUM, FIRST, b);
@@ -266,6 +288,12 @@ impl Emitter<'_> {
                 self.simd(simd::LOAD, Width::B32, RESULT, 0, vector(SECOND));
             }
         }
+    }
+
+    /// `to` = `from` shifted by a constant: 2 right, 4 right with the sign, 6 left. `n` is the index of the width.
+    fn shift_by(&mut self, which: u8, n: usize, width: Width, to: u8, from: u8, amount: u8) {
+        let i = Simd::new(1, 1, 0, 0x70 + n as u8);
+        self.simd_with(i, width, which, to, Operand::Vector(from), amount);
     }
 
     /// Collects what is not zero where an element was saturated. A narrow piece has zeroes above it.

@@ -1,8 +1,8 @@
 //! Loads and stores of whole pieces of memory: unit-stride, masked or not, and of whole registers.
 
 use super::super::emit::{Cold, vector_field};
-use super::super::simd::Operand;
-use super::{Emitter, FIRST, RAX, RDX};
+use super::super::simd::{self, Operand};
+use super::{Emitter, FIRST, RAX, RDX, RESULT};
 use crate::engine::Uop;
 use crate::mem::{Access, PAGE};
 use crate::vector::VInst;
@@ -13,13 +13,17 @@ impl Emitter<'_> {
     /// A load or store that is a copy, if it is on one page that the TLB knows; false if it is another.
     pub(super) fn memory(&mut self, u: &Uop, vinst: &VInst) -> bool {
         let shape = vinst.inst.op.shape();
-        let Some(Memory { addressing, eew, store }) = shape.memory else { return false };
+        let Some(memory) = shape.memory else { return false };
+        let Memory { addressing, eew, store } = memory;
         let size = eew.bits() as usize / 8;
         let whole_registers = matches!(shape.vd, Eew::Registers(_));
         let bytes = match addressing {
             Addressing::WholeRegisters => vinst.groups.vd_bytes as usize,
             Addressing::UnitStride | Addressing::FaultOnlyFirst if vinst.inst.nf == 0 => {
                 self.vl(vinst) as usize * size
+            }
+            Addressing::Strided | Addressing::IndexedOrdered | Addressing::IndexedUnordered => {
+                return self.element_accesses(u, vinst, memory);
             }
             _ => return false,
         };
@@ -41,26 +45,30 @@ impl Emitter<'_> {
             self.whole(u, vinst);
         }
         self.get(RAX, vinst.inst.rs1);
-        x64!(&mut self.asm; mov ecx, eax; and ecx, PAGE as i32 - 1; cmp ecx, (PAGE as usize - bytes) as i32; ja =>at);
         let access = if store { Access::Store } else { Access::Load };
-        self.lookup(access, size, at);
+        self.lookup(access, bytes, size, at);
         self.registers();
         let vd = vinst.groups.vd as i32;
-        for group in pieces.chunks(4) {
-            for (n, &(o, width)) in group.iter().enumerate() {
-                let n = 4 + n as u8;
+        let keep = !store && self.is_kept(u, vinst, &pieces);
+        for &(o, width) in &pieces {
+            if masked {
                 let (base, from) = if store { (RDX, vd + o) } else { (RAX, o) };
-                self.load_piece(width, n, base, from);
-                if masked {
-                    self.choose(width, size, o as usize / size);
-                    let (base, to) = if store { (RAX, o) } else { (RDX, vd + o) };
-                    self.load_piece(width, FIRST, base, to);
-                    self.blend(width, n, FIRST, Operand::Vector(n));
-                }
-            }
-            for (n, &(o, width)) in group.iter().enumerate() {
+                self.load_piece(width, RESULT, base, from);
+                self.choose(width, size, o as usize / size);
                 let (base, to) = if store { (RAX, o) } else { (RDX, vd + o) };
-                self.store_piece(width, 4 + n as u8, base, to);
+                self.load_piece(width, FIRST, base, to);
+                self.blend(width, RESULT, FIRST, Operand::Vector(RESULT));
+                self.store_piece(width, RESULT, base, to);
+            } else if store {
+                let from = self.piece_in_register(width, RESULT, vd + o);
+                self.store_piece(width, from, RAX, o);
+            } else if keep && width.bytes() >= 16 {
+                let to = self.cached.take(vd + o, width);
+                self.simd(simd::LOAD, width, to, 0, Operand::Memory(RAX, o));
+                self.simd(simd::STORE, width, to, 0, Operand::Memory(RDX, vd + o));
+            } else {
+                self.load_piece(width, RESULT, RAX, o);
+                self.store_piece(width, RESULT, RDX, vd + o);
             }
         }
         x64!(&mut self.asm; =>back);
@@ -68,7 +76,7 @@ impl Emitter<'_> {
             // It may change `vl`, which all that follows was compiled for.
             self.cold.push(Cold::Interpret { at, insn: u.insn });
         } else {
-            self.cold.push(Cold::Vector { at, back, uop: *u, first: 0 });
+            self.cold.push(Cold::Vector { at, back, uop: *u, first: 0, cached: self.cached });
         }
         true
     }

@@ -1,19 +1,21 @@
 //! Vector instructions in host code, for `vstart` = 0 and a `vl` that is known: from `vsetivli`, or VLMAX.
 //!
 //! `vtype` is known in a block, so VLMAX is. Before the first vector instruction of a block, and after each that may change
-//! `vl`, host code compares: if `vl` is not VLMAX, or `vstart` is not 0, the interpreter runs the rest of the block. What
-//! comes after the comparison has no tail, or one that keeps its values. Instructions without a template call their
+//! `vl`, host code compares: if `vl` is not what is expected (what it was when the block was compiled, VLMAX mostly), or
+//! `vstart` is not 0, the interpreter runs the rest of the block. What comes after the comparison has no tail, or one that
+//! keeps its values. If that happens often, the block is compiled anew. Instructions without a template call their
 //! kernels, as the interpreter does.
 //!
 //! * [`lanes`]: integer instructions, element by element; [`compare`]: those whose result is a mask;
-//! * [`float`]: floating point; [`memory`]: loads and stores; [`fold`]: reductions, and moves from and to element 0;
+//! * [`float`]: floating point; [`memory`], [`elements`]: loads and stores; [`fold`]: reductions, and moves from and to element 0;
 //! * [`gather`]: `vrgather`; [`crypto`]: AES and SHA-256.
 //!
-//! A group is computed in *pieces* of a host register. General registers: `rdx` points at the vector registers; `rax` and
-//! `rcx` are free.
+//! A group is computed in *pieces* of a host register. Those of small groups are kept in host registers if they are read
+//! again soon ([`super::cached`]). General registers: `rdx` points at the vector registers; `rax` and `rcx` are free.
 
 mod compare;
 mod crypto;
+mod elements;
 mod float;
 mod fold;
 mod gather;
@@ -27,7 +29,7 @@ use super::simd::{self, Operand, Simd, Width};
 use crate::engine::Uop;
 use crate::vector::VInst;
 use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
-use rvv_isa::{Class, Op, Scalar, Sew, Vtype};
+use rvv_isa::{Class, Eew, Op, Scalar, Sew, Vtype};
 
 /// The most pieces of a group: eight registers of 1024 bits.
 const MOST_PIECES: usize = 32;
@@ -80,7 +82,7 @@ impl Emitter<'_> {
             return false;
         }
         match vinst.inst.op.class() {
-            Class::VectorConfig => self.set_vl(vinst),
+            Class::VectorConfig => self.set_vl(u, vinst),
             Class::VectorLoad | Class::VectorStore => self.memory(u, vinst),
             _ => {
                 self.integer_lanes(u, vinst)
@@ -94,7 +96,7 @@ impl Emitter<'_> {
     }
 
     /// `vsetvli` and `vsetivli`, where the rule for `vl` leaves no choice.
-    fn set_vl(&mut self, vinst: &VInst) -> bool {
+    fn set_vl(&mut self, u: &Uop, vinst: &VInst) -> bool {
         let inst = &vinst.inst;
         let vlmax = vinst.vlmax;
         let fields = vector_field();
@@ -122,11 +124,22 @@ impl Emitter<'_> {
                 self.known_vl
             }
             New::Known(vl) => {
-                x64!(&mut self.asm; mov QWORD [rbx + fields.vl], vl as i32; mov QWORD [rbx + fields.vstart], 0);
-                if inst.rd != 0 {
-                    self.constant(RAX, i64::from(vl));
-                    self.put(inst.rd, RAX);
+                self.put_vl(inst.rd, vl);
+                Some(vl)
+            }
+            New::Lesser if self.is_vl_used(u) => {
+                // The rest of the block is made for one `vl`.
+                let a = self.source(inst.rs1, RAX);
+                let vl = self.block.expected.get().avl.min(vlmax);
+                let at = self.asm.new_dynamic_label();
+                x64!(&mut self.asm; cmp Rq(a), vl as i32);
+                match vl == vlmax {
+                    true => x64!(&mut self.asm; jb =>at),
+                    false => x64!(&mut self.asm; jne =>at),
                 }
+                self.cold.push(Cold::Interpret { at, insn: u.insn });
+                self.expects_vl = true;
+                self.put_vl(inst.rd, vl);
                 Some(vl)
             }
             New::Lesser => {
@@ -139,12 +152,57 @@ impl Emitter<'_> {
                 None
             }
         };
+        self.expected_vl = u32::MAX;
         if before != Some(vinst.vtype) {
             self.write_vtype(&vinst.vtype);
         }
         self.vtype = Some(vinst.vtype);
         self.dirty_vector();
         true
+    }
+
+    /// A known `vl`, also in `rd`.
+    fn put_vl(&mut self, rd: u8, vl: u32) {
+        let fields = vector_field();
+        x64!(&mut self.asm; mov QWORD [rbx + fields.vl], vl as i32; mov QWORD [rbx + fields.vstart], 0);
+        if rd != 0 {
+            let d = self.target(rd);
+            self.constant(d, i64::from(vl));
+            self.put(rd, d);
+        }
+    }
+
+    /// The vector instructions of the block after one.
+    fn after(&self, u: &Uop) -> impl Iterator<Item = &VInst> {
+        let uops = self.block.uops.as_slice().iter().filter(move |later| later.insn > u.insn);
+        uops.filter(|uop| uop.kind().is_vector()).map(|uop| self.block.uops.vector(uop))
+    }
+
+    /// Whether another instruction uses the `vl` that one sets.
+    fn is_vl_used(&self, u: &Uop) -> bool {
+        self.after(u).next().is_some_and(|vinst| vinst.inst.op.class() != Class::VectorConfig)
+    }
+
+    /// Whether what an instruction writes is worth to be kept in host registers: it is small, and read again soon.
+    fn is_kept(&self, u: &Uop, vinst: &VInst, pieces: &[Piece]) -> bool {
+        const SOON: usize = 8;
+        const SMALL: usize = 4;
+        let written = vinst.groups.vd;
+        if pieces.len() > SMALL {
+            return false;
+        }
+        for later in self.after(u).take(SOON) {
+            let (groups, shape) = (&later.groups, later.inst.op.shape());
+            let reads_vd = shape.reads_vd || shape.memory.is_some_and(|m| m.store);
+            let is = |eew: Eew, group: u32| eew != Eew::Absent && group == written;
+            if is(shape.vs2, groups.vs2) || is(shape.vs1, groups.vs1) {
+                return true;
+            }
+            if is(shape.vd, groups.vd) {
+                return reads_vd;
+            }
+        }
+        false
     }
 
     /// Copies `vtype` from the instruction, where it stays as long as the code does.
@@ -157,7 +215,7 @@ impl Emitter<'_> {
 
     /// The `vl` that host code for an instruction is made for.
     fn vl(&self, vinst: &VInst) -> u32 {
-        self.known_vl.unwrap_or(vinst.vlmax)
+        self.known_vl.unwrap_or(self.expected_vl.min(vinst.vlmax))
     }
 
     /// The pieces of `vd` of an instruction with elements of so many bytes, if host code can leave all others alone.
@@ -173,15 +231,16 @@ impl Emitter<'_> {
             return;
         }
         let at = self.asm.new_dynamic_label();
-        let fields = vector_field();
-        x64!(&mut self.asm; cmp QWORD [rbx + fields.vl], vinst.vlmax as i32; jne =>at);
+        let (fields, vl) = (vector_field(), self.vl(vinst));
+        x64!(&mut self.asm; cmp QWORD [rbx + fields.vl], vl as i32; jne =>at);
         x64!(&mut self.asm; cmp QWORD [rbx + fields.vstart], 0; jne =>at);
         self.cold.push(Cold::Interpret { at, insn: u.insn });
-        self.known_vl = Some(vinst.vlmax);
+        self.known_vl = Some(vl);
+        self.expects_vl = true;
         self.dirty_vector();
     }
 
-    fn simd(&mut self, i: Simd, width: Width, reg: u8, second: u8, last: Operand) {
+    pub(super) fn simd(&mut self, i: Simd, width: Width, reg: u8, second: u8, last: Operand) {
         let mut out = std::mem::take(&mut self.bytes);
         out.clear();
         simd::encode(&mut out, i, width, [reg, second], last);
@@ -197,11 +256,19 @@ impl Emitter<'_> {
 
     /// `rdx` points at the vector registers.
     fn registers(&mut self) {
-        x64!(&mut self.asm; mov rdx, [rbx + vector_field().registers]);
+        if !self.cached.base {
+            x64!(&mut self.asm; mov rdx, [rbx + vector_field().registers]);
+            self.cached.base = true;
+        }
     }
 
     /// Loads a piece from memory; above it are zeroes.
     fn load_piece(&mut self, width: Width, reg: u8, base: u8, at: i32) {
+        if base == RDX
+            && let Some(kept) = self.cached.find(at, width)
+        {
+            return self.simd(simd::LOAD, width, reg, 0, Operand::Vector(kept));
+        }
         let i = match width {
             Width::B32 | Width::B16 => simd::LOAD,
             Width::B8 => simd::LOAD_8,
@@ -211,6 +278,9 @@ impl Emitter<'_> {
     }
 
     fn store_piece(&mut self, width: Width, reg: u8, base: u8, at: i32) {
+        if base == RDX {
+            self.cached.forget(at, width.bytes());
+        }
         let i = match width {
             Width::B32 | Width::B16 => simd::STORE,
             Width::B8 => simd::STORE_8,
@@ -219,8 +289,28 @@ impl Emitter<'_> {
         self.simd(i, width, reg, 0, Operand::Memory(base, at));
     }
 
+    /// Stores a piece of the vector registers, and keeps it if it may be.
+    fn keep_piece(&mut self, width: Width, reg: u8, at: i32, keep: bool) {
+        self.store_piece(width, reg, RDX, at);
+        if keep && width.bytes() >= 16 {
+            let to = self.cached.take(at, width);
+            self.simd(simd::LOAD, width, to, 0, Operand::Vector(reg));
+        }
+    }
+
+    /// A host register with a piece of the vector registers in it: `temp`, if it was not in one.
+    fn piece_in_register(&mut self, width: Width, temp: u8, at: i32) -> u8 {
+        self.cached.find(at, width).unwrap_or_else(|| {
+            self.load_piece(width, temp, RDX, at);
+            temp
+        })
+    }
+
     /// A piece of the vector registers as an operand: in memory, or loaded if it is a small one.
     fn piece(&mut self, width: Width, temp: u8, at: i32) -> Operand {
+        if let Some(kept) = self.cached.find(at, width) {
+            return Operand::Vector(kept);
+        }
         if width.bytes() >= 16 {
             return Operand::Memory(RDX, at);
         }
@@ -283,13 +373,13 @@ impl Emitter<'_> {
     }
 
     /// Stores a piece of results, those of active elements if the instruction is masked.
-    fn finish_piece(&mut self, vinst: &VInst, size: usize, (o, width): Piece) {
+    fn finish_piece(&mut self, vinst: &VInst, size: usize, (o, width): Piece, keep: bool) {
         let at = vinst.groups.vd as i32 + o;
         if vinst.policy.masked {
             self.choose(width, size, o as usize / size);
-            self.load_piece(width, FIRST, RDX, at);
-            self.blend(width, RESULT, FIRST, Operand::Vector(RESULT));
+            let old = self.piece_in_register(width, FIRST, at);
+            self.blend(width, RESULT, old, Operand::Vector(RESULT));
         }
-        self.store_piece(width, RESULT, RDX, at);
+        self.keep_piece(width, RESULT, at, keep);
     }
 }
