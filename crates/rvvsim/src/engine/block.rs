@@ -35,12 +35,14 @@ pub struct Expected {
     pub vl: u32,
     /// AVL of the first `vsetvli` that takes one from a register.
     pub avl: u32,
+    /// Accesses by one base register are on one page.
+    pub grouped: bool,
 }
 
 impl Default for Expected {
     /// As long as possible.
     fn default() -> Expected {
-        Expected { vl: u32::MAX, avl: u32::MAX }
+        Expected { vl: u32::MAX, avl: u32::MAX, grouped: true }
     }
 }
 
@@ -109,7 +111,8 @@ impl Block {
     /// Notes what the hart has now, before it runs.
     pub fn expect(&self, hart: &Hart) {
         let some = |n: u64| u32::try_from(n).ok().filter(|&n| n != 0).unwrap_or(u32::MAX);
-        let mut expected = Expected { vl: some(hart.v.vl), ..Expected::default() };
+        let grouped = self.surprised.get() == 0;
+        let mut expected = Expected { vl: some(hart.v.vl), grouped, ..Expected::default() };
         let mut written = 0_u64;
         for uop in self.uops.as_slice() {
             if uop.kind() == Kind::SetVl {

@@ -147,7 +147,7 @@ impl Hot {
         hart.retired_in_block = 0;
         if exit.how == jit::How::Interpret
             && block.surprised.get() < MOST_SURPRISED
-            && jit.was_surprised(exit.compiled)
+            && jit.was_surprised(exit.compiled, block.runs.get())
         {
             block.surprised.set(block.surprised.get() + 1);
             block.compiled.set(None);

@@ -5,6 +5,7 @@
 
 use super::How;
 use super::cached::Cached;
+use super::group::Group;
 use super::helpers::Info;
 use super::registers::{BIAS, Map, RCX, RDX, field};
 pub(super) use super::registers::{Place, RAX};
@@ -128,8 +129,8 @@ pub struct Site {
 pub struct Code {
     pub bytes: Vec<u8>,
     pub exits: [usize; 2],
-    /// It is made for a `vl` that was expected.
-    pub expects_vl: bool,
+    /// It is made for what was expected: see [`crate::engine::Block::expected`].
+    pub expects: bool,
 }
 
 /// Compiles a block for the address `base`. `None` if it has what the emitter cannot say.
@@ -146,17 +147,20 @@ pub fn compile(block: &Block, base: usize, map: &Map, thunks: &Thunks, site: &Si
         vtype: block.vtype,
         known_vl: None,
         expected_vl: block.expected.get().vl,
-        expects_vl: false,
+        group: None,
+        may_group: site.misaligned && block.expected.get().grouped,
+        expects: false,
         cached: Cached::default(),
         bytes: Vec::new(),
     };
     e.head();
     for uop in block.uops.as_slice() {
         e.uop(uop);
+        e.end_group(uop);
     }
     let exits = e.tail();
-    let expects_vl = e.expects_vl;
-    Some(Code { bytes: e.asm.finalize().ok()?, exits, expects_vl })
+    let expects = e.expects;
+    Some(Code { bytes: e.asm.finalize().ok()?, exits, expects })
 }
 
 /// Where host code finds vector state.
@@ -191,6 +195,8 @@ pub(super) enum Cold {
         uop: Uop,
         kind: u32,
         cached: Cached,
+        /// A group is looked up, which helpers do not keep either: the interpreter goes on.
+        grouped: bool,
     },
     Store {
         at: DynamicLabel,
@@ -198,6 +204,7 @@ pub(super) enum Cold {
         uop: Uop,
         size_log2: u32,
         cached: Cached,
+        grouped: bool,
     },
     /// The handler of the instruction executes it.
     Handler {
@@ -257,8 +264,12 @@ pub(super) struct Emitter<'a> {
     pub(super) known_vl: Option<u32>,
     /// If it is not known, it is expected that `vl` is this, or VLMAX if that is less.
     pub(super) expected_vl: u32,
-    /// Something was made for a `vl` that is expected.
-    pub(super) expects_vl: bool,
+    /// Something was made for what is expected.
+    pub(super) expects: bool,
+    /// Accesses that are looked up.
+    pub(super) group: Option<Group>,
+    /// There may be groups of them.
+    pub(super) may_group: bool,
     /// What is in host registers at this place.
     pub(super) cached: Cached,
     /// Room for the encoding of an instruction.
@@ -406,61 +417,86 @@ impl Emitter<'_> {
     }
 
     fn load(&mut self, u: &Uop, size: usize, signed: bool) {
+        let to_f = matches!(u.kind(), Kind::Flw | Kind::Fld);
+        let d = if to_f { RAX } else { self.target(u.rd) };
+        macro_rules! load {
+            ($($from:tt)*) => {
+                match (size, signed) {
+                    (1, true) => x64!(&mut self.asm; movsx Rq(d), BYTE [$($from)*]),
+                    (2, true) => x64!(&mut self.asm; movsx Rq(d), WORD [$($from)*]),
+                    (4, true) => x64!(&mut self.asm; movsxd Rq(d), DWORD [$($from)*]),
+                    (1, false) => x64!(&mut self.asm; movzx Rd(d), BYTE [$($from)*]),
+                    (2, false) => x64!(&mut self.asm; movzx Rd(d), WORD [$($from)*]),
+                    (4, false) => x64!(&mut self.asm; mov Rd(d), [$($from)*]),
+                    _ => x64!(&mut self.asm; mov Rq(d), [$($from)*]),
+                }
+            };
+        }
+        if let Some(o) = self.grouped(u) {
+            load!(rdx + o);
+            return self.loaded(u, d, to_f);
+        }
         let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
         self.address(u);
         self.lookup(Access::Load, size, size, at);
-        let to_f = matches!(u.kind(), Kind::Flw | Kind::Fld);
-        let d = if to_f { RAX } else { self.target(u.rd) };
-        match (size, signed) {
-            (1, true) => x64!(&mut self.asm; movsx Rq(d), BYTE [rax]),
-            (2, true) => x64!(&mut self.asm; movsx Rq(d), WORD [rax]),
-            (4, true) => x64!(&mut self.asm; movsxd Rq(d), DWORD [rax]),
-            (1, false) => x64!(&mut self.asm; movzx Rd(d), BYTE [rax]),
-            (2, false) => x64!(&mut self.asm; movzx Rd(d), WORD [rax]),
-            (4, false) => x64!(&mut self.asm; mov Rd(d), [rax]),
-            _ => x64!(&mut self.asm; mov Rq(d), [rax]),
-        }
-        if to_f {
-            // What is loaded after a miss comes in rax, too.
-            x64!(&mut self.asm; =>back);
-            if size == 4 {
-                x64!(&mut self.asm; mov rcx, DWORD -1; shl rcx, 32; or rax, rcx);
-            }
-            x64!(&mut self.asm; mov [rbx + float_home(u.rd)], rax);
-            self.dirty_float();
-        } else {
-            if d == RAX {
-                x64!(&mut self.asm; =>back);
-                self.put(u.rd, RAX);
-            } else {
-                x64!(&mut self.asm; =>back);
-            }
-        }
+        load!(rax);
+        // What is loaded after a miss comes in rax, too, unless it has been put where it belongs.
+        x64!(&mut self.asm; =>back);
+        self.loaded(u, d, to_f);
         let kind = size.trailing_zeros() | if signed { 4 } else { 0 };
-        self.cold.push(Cold::Load { at, back, uop: *u, kind, cached: self.cached });
+        self.cold.push(Cold::Load {
+            at,
+            back,
+            uop: *u,
+            kind,
+            cached: self.cached,
+            grouped: self.group.is_some(),
+        });
+    }
+
+    /// What was loaded, to `host`, becomes the value of its register.
+    fn loaded(&mut self, u: &Uop, host: u8, to_f: bool) {
+        if !to_f {
+            return self.put(u.rd, host);
+        }
+        if u.kind() == Kind::Flw {
+            x64!(&mut self.asm; mov rcx, DWORD -1; shl rcx, 32; or rax, rcx);
+        }
+        x64!(&mut self.asm; mov [rbx + float_home(u.rd)], rax);
+        self.dirty_float();
     }
 
     fn store(&mut self, u: &Uop, size: usize) {
+        let from_f = matches!(u.kind(), Kind::Fsw | Kind::Fsd);
+        let held = match self.map.place(u.rs2) {
+            Place::Host(s) if !from_f => Some(s),
+            _ => None,
+        };
+        macro_rules! store {
+            ($($to:tt)*) => {{
+                let s = held.unwrap_or_else(|| {
+                    self.stored(u, RCX);
+                    RCX
+                });
+                match size {
+                    1 => x64!(&mut self.asm; mov [$($to)*], Rb(s)),
+                    2 => x64!(&mut self.asm; mov [$($to)*], Rw(s)),
+                    4 => x64!(&mut self.asm; mov [$($to)*], Rd(s)),
+                    _ => x64!(&mut self.asm; mov [$($to)*], Rq(s)),
+                }
+            }};
+        }
+        if let Some(o) = self.grouped(u) {
+            store!(rdx + o);
+            return;
+        }
         let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
         self.address(u);
         self.lookup(Access::Store, size, size, at);
-        let from_f = matches!(u.kind(), Kind::Fsw | Kind::Fsd);
-        let s = match self.map.place(u.rs2) {
-            Place::Host(s) if !from_f => s,
-            _ => {
-                self.stored(u, RCX);
-                RCX
-            }
-        };
-        match size {
-            1 => x64!(&mut self.asm; mov [rax], Rb(s)),
-            2 => x64!(&mut self.asm; mov [rax], Rw(s)),
-            4 => x64!(&mut self.asm; mov [rax], Rd(s)),
-            _ => x64!(&mut self.asm; mov [rax], Rq(s)),
-        }
+        store!(rax);
         x64!(&mut self.asm; =>back);
-        let size_log2 = size.trailing_zeros();
-        self.cold.push(Cold::Store { at, back, uop: *u, size_log2, cached: self.cached });
+        let (size_log2, grouped) = (size.trailing_zeros(), self.group.is_some());
+        self.cold.push(Cold::Store { at, back, uop: *u, size_log2, cached: self.cached, grouped });
     }
 
     /// What a store stores.
@@ -861,6 +897,12 @@ impl Emitter<'_> {
         self.leave(How::Interpret);
     }
 
+    /// Leaves after an instruction, for the interpreter to go on with the next.
+    fn go_on_after(&mut self, u: &Uop) {
+        x64!(&mut self.asm; mov ecx, i32::from(u.insn) + 1);
+        self.leave(How::Interpret);
+    }
+
     fn jump(&mut self, u: &Uop) {
         self.address(u);
         x64!(&mut self.asm; and rax, -2);
@@ -896,20 +938,28 @@ impl Emitter<'_> {
         // A handler's call has a way out of its own, which comes later.
         while let Some(cold) = self.cold.pop() {
             match cold {
-                Cold::Load { at, back, uop, kind, cached } => {
+                Cold::Load { at, back, uop, kind, cached, grouped } => {
                     let (info, thunk) = (self.info(&uop), self.thunks.load);
                     x64!(&mut self.asm; =>at);
                     self.address(&uop);
                     x64!(&mut self.asm; mov edx, kind as i32; mov ecx, info; call extern thunk);
                     x64!(&mut self.asm; test edx, edx; jne >trap);
-                    if !matches!(uop.kind(), Kind::Flw | Kind::Fld) {
-                        self.put(uop.rd, RAX);
+                    let to_f = matches!(uop.kind(), Kind::Flw | Kind::Fld);
+                    if grouped {
+                        self.fs_dirty = false;
+                        self.loaded(&uop, RAX, to_f);
+                        self.go_on_after(&uop);
+                    } else {
+                        if !to_f {
+                            self.put(uop.rd, RAX);
+                        }
+                        self.refill(cached);
+                        x64!(&mut self.asm; jmp =>back);
                     }
-                    self.refill(cached);
-                    x64!(&mut self.asm; jmp =>back; trap:; mov eax, edx);
+                    x64!(&mut self.asm; trap:; mov eax, edx);
                     self.leave_with_status(uop.insn);
                 }
-                Cold::Store { at, back, uop, size_log2, cached } => {
+                Cold::Store { at, back, uop, size_log2, cached, grouped } => {
                     let (info, thunk) = (self.info(&uop), self.thunks.store);
                     let leave = self.asm.new_dynamic_label();
                     x64!(&mut self.asm; =>at);
@@ -918,8 +968,13 @@ impl Emitter<'_> {
                     x64!(&mut self.asm; mov [rbx + VALUE], rcx);
                     x64!(&mut self.asm; mov edx, size_log2 as i32; mov ecx, info; call extern thunk);
                     x64!(&mut self.asm; test eax, eax; jne =>leave);
-                    self.refill(cached);
-                    x64!(&mut self.asm; jmp =>back; =>leave);
+                    if grouped {
+                        self.go_on_after(&uop);
+                    } else {
+                        self.refill(cached);
+                        x64!(&mut self.asm; jmp =>back);
+                    }
+                    x64!(&mut self.asm; =>leave);
                     self.leave_with_status(uop.insn);
                 }
                 Cold::Handler { at, back, uop, cached } => {

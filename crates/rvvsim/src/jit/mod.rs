@@ -33,6 +33,7 @@ mod cached;
 mod constants;
 mod emit;
 mod float;
+mod group;
 mod helpers;
 mod registers;
 mod simd;
@@ -119,9 +120,9 @@ struct Unit {
     size: usize,
     /// Where its words lead as long as they are not linked.
     exits: [usize; 2],
-    /// It is made for a `vl` that was expected.
-    expects_vl: bool,
-    /// How often that was not the `vl`.
+    /// It is made for what was expected: a `vl`, accesses that are on one page.
+    expects: bool,
+    /// How often that was not so.
     surprises: u32,
 }
 
@@ -250,8 +251,8 @@ impl Jit {
         for (word, exit) in words.into_iter().zip(exits) {
             self.arena.set_word(word, exit as u64);
         }
-        let (size, expects_vl) = (code.bytes.len(), code.expects_vl);
-        self.units.push(Unit { block: block.id, entry, size, exits, expects_vl, surprises: 0 });
+        let (size, expects) = (code.bytes.len(), code.expects);
+        self.units.push(Unit { block: block.id, entry, size, exits, expects, surprises: 0 });
         self.totals.blocks += 1;
         self.totals.bytes += code.bytes.len() as u64;
         Some(compiled)
@@ -291,12 +292,13 @@ impl Jit {
         }
     }
 
-    /// The interpreter had to go on with a block. Whether it should be compiled anew, for the `vl` that it has now: then no
-    /// code leads to the old one any more.
-    pub fn was_surprised(&mut self, compiled: Compiled) -> bool {
+    /// The interpreter had to go on with a block, which ran so often. Whether it should be compiled anew, for what is there
+    /// now: then no code leads to the old one any more.
+    pub fn was_surprised(&mut self, compiled: Compiled, runs: u64) -> bool {
         let unit = &mut self.units[compiled.index()];
         unit.surprises += 1;
-        let anew = unit.expects_vl && unit.surprises == SURPRISES;
+        let often = unit.surprises >= SURPRISES && u64::from(unit.surprises) > runs / 32;
+        let anew = unit.expects && often;
         if anew {
             self.unlink();
         }

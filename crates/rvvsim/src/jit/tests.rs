@@ -136,3 +136,74 @@ fn host_code_of_scalar_instructions_does_what_the_interpreter_does() {
     }
     assert!(engine.compiled().blocks > 5000, "{:?}", engine.compiled());
 }
+
+/// Accesses by the same registers, on one page or not, in the TLB or not, up to the end of RAM, where they trap.
+#[test]
+fn accesses_by_one_base_register_do_what_the_interpreter_does() {
+    if !super::is_available() {
+        return;
+    }
+    let (mut h, mut engine) = (hart(), Engine::default());
+    let mut random = Random(5);
+    let accesses: Vec<Op> = Op::all()
+        .filter(|op| matches!(op.class(), Class::Load | Class::Store) && !op.is_compressed())
+        .collect();
+    let mut at = CODE;
+    for round in 0..4000 {
+        let mut words = Vec::new();
+        while words.len() < 12 {
+            // x8 and x9 are addresses, and only ever move a little.
+            let (rd, rs2) = (10 + random.below(8) as u8, random.below(18) as u8);
+            let rs1 = 8 + random.below(2) as u8;
+            let imm = [random.below(64) as i32 - 16, 8 * random.below(16) as i32][random.below(2) as usize];
+            let inst = match random.below(12) {
+                0 => Inst { rd: rs1, rs1, imm: 8, ..Inst::new(Op::Addi) },
+                1 => Inst { rd, rs1: 10, rs2, ..Inst::new(Op::Mulhu) },
+                2 => Inst { rd, rs1: 10, rs2: 11, rm: 7, ..Inst::new(Op::FaddD) },
+                3 => Inst { rd, rs1: 10, rs2, ..Inst::new(Op::Xor) },
+                _ => {
+                    let op = accesses[random.below(accesses.len() as u64) as usize];
+                    Inst { rd, rs1, rs2, imm, ..Inst::new(op) }
+                }
+            };
+            if let Ok(word) = encode(&inst)
+                && h.decode(word).is_some_and(|decoded| decoded.op == inst.op)
+            {
+                words.push(word);
+            }
+        }
+        words.push(0x6f);
+        for r in 1..32 {
+            h.x[r] = random.integer();
+            h.f[r] = random.float();
+        }
+        for r in 8..10 {
+            let end = [0x40, 0x7c0, 0xfd0, 0xff8, 0x1000 - 3][random.below(5) as usize];
+            let page =
+                if random.below(16) == 0 { (4 << 20) - 0x1000 } else { DATA + 0x1000 * random.below(3) };
+            h.x[r] = RAM_BASE + page + end;
+        }
+        if random.below(2) == 0 {
+            h.flush_tlb();
+        }
+        // Some code is run again, so that it is surprised often.
+        if round % 3 != 2 {
+            at += 64;
+            for (n, word) in words.iter().enumerate() {
+                h.ram.write(at + 4 * n, *word).unwrap();
+            }
+        }
+        for _ in 0..[1, 1, 100][round % 3] {
+            let before = (h.x[8_u8], h.x[9_u8]);
+            h.pc = RAM_BASE + at as u64;
+            h.retired_in_block = 0;
+            engine.run(&mut h, words.len() as u64);
+            (h.x[8_u8], h.x[9_u8]) = before;
+            h.trap = None;
+            if let Some(difference) = engine.difference() {
+                panic!("round {round}: {difference}");
+            }
+        }
+    }
+    assert!(engine.compiled().blocks > 2000, "{:?}", engine.compiled());
+}

@@ -138,7 +138,7 @@ impl Emitter<'_> {
                     false => x64!(&mut self.asm; jne =>at),
                 }
                 self.cold.push(Cold::Interpret { at, insn: u.insn });
-                self.expects_vl = true;
+                self.expects = true;
                 self.put_vl(inst.rd, vl);
                 Some(vl)
             }
@@ -236,7 +236,7 @@ impl Emitter<'_> {
         x64!(&mut self.asm; cmp QWORD [rbx + fields.vstart], 0; jne =>at);
         self.cold.push(Cold::Interpret { at, insn: u.insn });
         self.known_vl = Some(vl);
-        self.expects_vl = true;
+        self.expects = true;
         self.dirty_vector();
     }
 

@@ -122,3 +122,92 @@ fn host_code_does_what_the_interpreter_does() {
         assert!(engine.compiled().blocks > 3000, "{:?}", engine.compiled());
     }
 }
+
+/// Several instructions in a block, whose results are kept in host registers, with loads between them that miss the TLB,
+/// so that helpers are called.
+#[test]
+fn host_code_of_several_instructions_does_what_the_interpreter_does() {
+    if !crate::jit::is_available() {
+        return;
+    }
+    let mut random = Random(17);
+    let ops: Vec<Op> = Op::all()
+        .filter(|op| op.shape().vd != Eew::Absent && !matches!(op.shape().vd, Eew::Registers(_)))
+        .collect();
+    for vlen in [128, 256, 1024] {
+        let (mut h, mut engine) = (hart(vlen, Agnostic::Undisturbed), Engine::default());
+        let mut at = CODE;
+        for _ in 0..1500 {
+            let sew = SEWS[random.below(4) as usize];
+            let lmul = [Lmul::M1, Lmul::M2, Lmul::M4][random.below(3) as usize];
+            let vtype = Vtype::new(sew, lmul, true, random.below(2) == 0);
+            let vlmax = u64::from(vtype.vlmax(vlen));
+            scramble(&mut h, &mut random, sew);
+            h.x[6] = [vlmax, 2 * vlmax, 1 + random.below(vlmax)][random.below(3) as usize];
+            h.x[7] = RAM_BASE + DATA + 0x100;
+            (h.x[16], h.x[24]) = (random.below(64), RAM_BASE + DATA + 64 * random.below(64));
+            let set = Inst { rd: 5, rs1: 6, imm: vtype.to_bits() as i32, ..Inst::new(Op::Vsetvli) };
+            let mut words = vec![encode(&set).unwrap()];
+            while words.len() < 9 {
+                if random.below(8) == 0 {
+                    // ld x9, 0(x7)
+                    words.push(0x0003_b483);
+                    continue;
+                }
+                // Of a few groups, so that they are read again; x16 and x24 are an index and an address.
+                let mut group = || [8, 12, 16, 24][random.below(4) as usize];
+                let (rd, rs1, rs2) = (group(), group(), group());
+                let op = ops[random.below(ops.len() as u64) as usize];
+                let rs1 = if op.shape().memory.is_some() { 24 } else { rs1 };
+                let imm = random.below(16) as i32;
+                let inst = Inst { rd, rs2, rs1, imm, vm: random.below(4) != 0, ..Inst::new(op) };
+                if translate(&h.config, &inst, vtype).is_ok() {
+                    words.push(encode(&inst).unwrap());
+                }
+            }
+            words.push(0x6f);
+            for (n, word) in words.iter().enumerate() {
+                h.ram.write(at + 4 * n, *word).unwrap();
+            }
+            h.flush_tlb();
+            h.pc = RAM_BASE + at as u64;
+            h.retired_in_block = 0;
+            engine.run(&mut h, words.len() as u64);
+            h.trap = None;
+            if let Some(difference) = engine.difference() {
+                panic!("{vtype:?} VLEN {vlen}: {difference}");
+            }
+            at = if at + 128 < DATA as usize { at + 64 } else { CODE };
+            if at == CODE {
+                h.ram.note_write(CODE, DATA as usize - CODE);
+            }
+        }
+        assert!(engine.compiled().blocks > 1000, "{:?}", engine.compiled());
+    }
+}
+
+/// What is expected of `vl` may be wrong: the interpreter goes on then, and in the end code is made for the new one.
+#[test]
+fn another_vl_than_was_expected_is_no_difference() {
+    if !crate::jit::is_available() {
+        return;
+    }
+    let (mut h, mut engine) = (hart(256, Agnostic::Undisturbed), Engine::default());
+    let vtype = Vtype::new(Sew::E32, Lmul::M1, true, true);
+    let set = Inst { rd: 5, rs1: 6, imm: vtype.to_bits() as i32, ..Inst::new(Op::Vsetvli) };
+    let add = Inst { rd: 8, rs1: 9, rs2: 8, ..Inst::new(Op::VaddVv) };
+    for (n, word) in [encode(&set).unwrap(), encode(&add).unwrap(), 0x6f].into_iter().enumerate() {
+        h.ram.write(CODE + 4 * n, word).unwrap();
+    }
+    h.v.register_mut(9).fill(1);
+    for round in 0..600_u64 {
+        // First VLMAX and more, then 4, then of all kinds.
+        h.x[6] = [8 + round, 4, round % 20][round as usize / 200];
+        h.pc = RAM_BASE + CODE as u64;
+        h.retired_in_block = 0;
+        engine.run(&mut h, 3);
+        assert_eq!(engine.difference(), None);
+        assert_eq!(h.v.vl, h.x[6].min(8), "round {round}");
+    }
+    assert!(engine.compiled().blocks >= 3, "made anew: {:?}", engine.compiled());
+}
