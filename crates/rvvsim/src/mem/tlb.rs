@@ -122,11 +122,18 @@ impl Default for Tlb {
 
 impl Tlb {
     /// The same for host code, which is at the same address until the next call with another `ram`: the address of
-    /// RAM in the host.
+    /// RAM in the host. It always has what the interpreter has, and so whatever a helper or the interpreter accessed hits
+    /// the next time: two pages that share an entry there share one here, too.
     pub(crate) fn for_host_code(&mut self, ram: usize) -> &mut HostTlb {
-        match &mut self.host {
-            Some(host) if host.ram == ram as u64 => {}
-            other => *other = Some(HostTlb::new(ram as u64)),
+        const { assert!(HOST_ENTRIES.is_multiple_of(ENTRIES)) };
+        if self.host.as_ref().is_none_or(|host| host.ram != ram as u64) {
+            let mut host = HostTlb::new(ram as u64);
+            for (table, access) in [(&self.load, Access::Load), (&self.store, Access::Store)] {
+                for entry in table.iter().filter(|entry| entry.tag != INVALID) {
+                    host.insert(entry.tag, *entry, access);
+                }
+            }
+            self.host = Some(host);
         }
         self.host.as_mut().expect("it is there now")
     }
@@ -237,9 +244,23 @@ mod tests {
             tlb.flush();
             assert_eq!(host_address(&mut tlb, va, 1, Access::Load), None);
         }
-        tlb.insert(0x5000, 0, Access::Load);
+        // Of another RAM, all leads there.
+        tlb.insert(0x5000, 3 * PAGE as usize, Access::Load);
         let elsewhere = tlb.for_host_code(0x6000_0000_0000);
-        assert!(elsewhere.empty && elsewhere.load.iter().all(|e| e.page == 0), "of another RAM");
+        assert_eq!(elsewhere.load[5].page, 0x6000_0000_0000 + 3 * PAGE);
+    }
+
+    #[test]
+    fn host_code_begins_with_what_the_interpreter_found() {
+        let mut tlb = Tlb::default();
+        tlb.insert(0x5000, 0, Access::Load);
+        tlb.insert(0x7000, 2 * PAGE as usize, Access::Store);
+        let ram = 0x7000_0000_0000;
+        assert_eq!(host_address(&mut tlb, 0x5008, 8, Access::Load), Some(ram + 8));
+        assert_eq!(host_address(&mut tlb, 0x7008, 8, Access::Store), Some(ram + 2 * PAGE + 8));
+        assert_eq!(host_address(&mut tlb, 0x7008, 8, Access::Load), None);
+        tlb.flush();
+        assert_eq!(host_address(&mut tlb, 0x5008, 8, Access::Load), None);
     }
 
     #[test]
