@@ -173,6 +173,7 @@ pub(super) struct VectorFields {
     /// A pointer to the registers.
     pub registers: i32,
     pub vlenb: i32,
+    pub known_ones: i32,
 }
 
 pub(super) const fn vector_field() -> VectorFields {
@@ -184,6 +185,7 @@ pub(super) const fn vector_field() -> VectorFields {
         vxsat: field(v + offset_of!(VectorState, vxsat)),
         registers: field(HOST_CODE + offset_of!(HostCode, registers)),
         vlenb: field(v + offset_of!(VectorState, vlenb)),
+        known_ones: field(v + VectorState::KNOWN_ONES),
     }
 }
 

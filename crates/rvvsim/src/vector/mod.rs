@@ -64,6 +64,10 @@ pub struct VectorState {
 }
 
 impl VectorState {
+    /// Where host code finds, for each register, the byte from which on it is known to be ones: 32 bits each.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const KNOWN_ONES: usize = std::mem::offset_of!(VectorState, known_ones) + KnownOnes::FROM;
+
     /// The vector unit at reset.
     #[must_use]
     pub fn new(config: &Config) -> Self {

@@ -78,10 +78,7 @@ impl Emitter<'_> {
     /// Emits a vector instruction that has a template; false, and nothing emitted, if it has none.
     pub(super) fn vector_template(&mut self, u: &Uop) -> bool {
         let vinst = self.block.uops.vector(u);
-        if vinst.is_noted() {
-            return false;
-        }
-        match vinst.inst.op.class() {
+        let is_done = match vinst.inst.op.class() {
             Class::VectorConfig => self.set_vl(u, vinst),
             Class::VectorLoad | Class::VectorStore => self.memory(u, vinst),
             _ => {
@@ -92,6 +89,24 @@ impl Emitter<'_> {
                     || self.gather(u, vinst)
                     || self.crypto(u, vinst)
             }
+        };
+        if is_done {
+            self.note_writes(vinst);
+        }
+        is_done
+    }
+
+    /// As [`VInst::note_writes`], without asking what was known: whole registers are forgotten.
+    fn note_writes(&mut self, vinst: &VInst) {
+        let fields = vector_field();
+        let mut left = vinst.noted_registers();
+        if left != 0 {
+            x64!(&mut self.asm; mov eax, [rbx + fields.vlenb]);
+        }
+        while left != 0 {
+            let from = fields.known_ones + 4 * left.trailing_zeros() as i32;
+            x64!(&mut self.asm; mov [rbx + from], eax);
+            left &= left - 1;
         }
     }
 

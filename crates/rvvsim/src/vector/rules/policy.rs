@@ -266,6 +266,10 @@ pub(in crate::vector) struct KnownOnes {
 }
 
 impl KnownOnes {
+    /// Where `from` is.
+    #[cfg(target_arch = "x86_64")]
+    pub const FROM: usize = std::mem::offset_of!(KnownOnes, from);
+
     pub fn new(vlenb: usize) -> KnownOnes {
         let vlenb = vlenb as u32;
         KnownOnes { from: [vlenb; 32], any: 0, vlenb }
@@ -393,13 +397,19 @@ mod tests {
     /// these a short instruction finds a tail of which about half the elements become ones.
     #[test]
     fn a_tail_that_was_written_again_is_tossed_for_again() {
+        tails_written_again(crate::Config { vlen: 65536, ..crate::Config::default() });
+        // At this VLEN host code writes groups of eight registers itself.
+        let (engine, jit_threshold) = (crate::config::EngineChoice::Jit, 0);
+        tails_written_again(crate::Config { vlen: 1024, engine, jit_threshold, ..crate::Config::default() });
+    }
+
+    fn tails_written_again(config: crate::Config) {
         use crate::engine::{Engine, Stop};
         use crate::hart::{Environment, Hart};
         use crate::mem::Ram;
         use crate::privileged::{Platform, RAM_BASE};
         use rvv_isa::{Inst, Op, csr, encode};
-        let tail = Agnostic::Random(3);
-        let config = crate::Config { vlen: 65536, mem: 4 << 20, tail, ..crate::Config::default() };
+        let config = crate::Config { mem: 4 << 20, tail: Agnostic::Random(3), ..config };
         let platform = Platform::with_entry(&config, RAM_BASE);
         let ram = Ram::new(config.mem).unwrap();
         let mut h = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
@@ -442,7 +452,7 @@ mod tests {
             run(&mut h, &short);
             let elements = h.v.regs[8 * vlenb + 12..16 * vlenb].chunks_exact(4);
             let (all, ones) = (elements.len(), elements.filter(|e| **e == [0xff; 4]).count());
-            assert!((all * 9 / 20..all * 11 / 20).contains(&ones), "case {i}: {ones} of {all}");
+            assert!((all * 2 / 5..all * 3 / 5).contains(&ones), "case {i}: {ones} of {all}");
         }
     }
 

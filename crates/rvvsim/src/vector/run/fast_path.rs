@@ -235,9 +235,9 @@ impl VInst {
         self.fast.path == FastPath::SetVl
     }
 
-    /// Whether what it writes has to be noted: [`VInst::note_writes`].
-    pub(crate) fn is_noted(&self) -> bool {
-        self.written.registers != 0
+    /// The registers whose writes have to be noted, a bit for each: [`VInst::note_writes`].
+    pub(crate) fn noted_registers(&self) -> u32 {
+        self.written.registers
     }
 
     /// Whether the elements of its tail keep their values.
