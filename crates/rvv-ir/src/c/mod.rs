@@ -13,6 +13,7 @@ mod names;
 mod runtime;
 mod tables;
 
+use crate::data::Init;
 use crate::{Buffer, BufferKind, Expected, Linkage, Program, Stmt, Var};
 use body::Body;
 pub use floats::{FloatNeeds, float_needs, sets_frm};
@@ -36,6 +37,9 @@ pub struct COptions<'e> {
     pub file: Option<&'e str>,
     /// C, or C++ of the same meaning.
     pub language: Language,
+    /// Buffers hold one value that means nothing, and their contents come with [`pokes`]: a compiler spends a good
+    /// part of its time on long lists of numbers. Constants are still in the file.
+    pub poked: bool,
 }
 
 /// The language of a file.
@@ -106,7 +110,7 @@ pub fn emit(programs: &[&Program], options: &COptions) -> String {
     runtime::helpers(&mut out, options.mode, libc, &used_floats(programs), options.language);
     let mut file = Names::new();
     for (n, program) in programs.iter().enumerate() {
-        let prefix = if programs.len() > 1 { format!("p{n}_") } else { String::new() };
+        let prefix = prefix(n, programs.len());
         if programs.len() > 1 {
             writeln!(out, "/* Program {n} */\n").unwrap();
             comment(&mut out, program);
@@ -117,11 +121,62 @@ pub fn emit(programs: &[&Program], options: &COptions) -> String {
     out
 }
 
+/// What the names of program `n` of so many begin with.
+fn prefix(n: usize, count: usize) -> String {
+    if count > 1 { format!("p{n}_") } else { String::new() }
+}
+
+/// The contents of a buffer, to be written where its symbol is in the ELF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Poke {
+    /// The symbol.
+    pub symbol: String,
+    /// What is there.
+    pub bytes: Vec<u8>,
+}
+
+/// What is missing in the file if it was [emitted](emit) without its data.
+pub fn pokes(programs: &[&Program]) -> Vec<Poke> {
+    let mut file = Names::new();
+    let mut pokes = Vec::new();
+    for (n, program) in programs.iter().enumerate() {
+        let globals = Globals::new(program, &prefix(n, programs.len()), &mut file, Language::C);
+        for (buffer, symbol) in program.buffers.iter().zip(globals.buffers).filter(|(b, _)| is_poked(b)) {
+            let size = buffer.elem.bytes() as usize;
+            let values = buffer.init.values(buffer.elem, buffer.len);
+            let bytes = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
+            pokes.push(Poke { symbol, bytes });
+        }
+    }
+    pokes
+}
+
+/// Whether the contents of a buffer need not be in the file.
+fn is_poked(buffer: &Buffer) -> bool {
+    buffer.kind != BufferKind::Const && buffer.init != Init::Zero
+}
+
 /// What a program's buffers and functions are called in C.
 struct Globals {
     buffers: Vec<String>,
     functions: Vec<String>,
+    /// The list of the buffers that programs write or whose contents are unknown, and that of those they print.
+    lists: [String; 2],
     language: Language,
+}
+
+impl Globals {
+    fn new(program: &Program, prefix: &str, file: &mut Names, language: Language) -> Globals {
+        let mut give = |name: &str| file.give(&format!("{prefix}{name}"));
+        give("program");
+        give("output");
+        Globals {
+            buffers: program.buffers.iter().map(|b| give(&b.name)).collect(),
+            functions: program.functions.iter().map(|f| give(&f.name)).collect(),
+            lists: ["buffers", "outputs"].map(give),
+            language,
+        }
+    }
 }
 
 fn emit_program(
@@ -132,33 +187,32 @@ fn emit_program(
     file: &mut Names,
     options: &COptions,
 ) {
-    let mut give = |name: &str| file.give(&format!("{prefix}{name}"));
-    give("program");
-    give("output");
-    let globals = Globals {
-        buffers: program.buffers.iter().map(|b| give(&b.name)).collect(),
-        functions: program.functions.iter().map(|f| give(&f.name)).collect(),
-        language: options.language,
-    };
+    let globals = Globals::new(program, prefix, file, options.language);
     for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
-        declare(out, buffer, name);
+        declare(out, buffer, name, options.poked && is_poked(buffer));
+    }
+    let named = program.buffers.iter().zip(&globals.buffers);
+    let unknown = named.filter(|(b, _)| b.kind != BufferKind::Const).map(|(_, name)| format!("&{name}"));
+    let unknown: Vec<String> = unknown.collect();
+    if !unknown.is_empty() {
+        let list = &globals.lists[0];
+        writeln!(out, "static const volatile void *const {list}[] = {{{}}};", unknown.join(", ")).unwrap();
     }
     out.push('\n');
     emit_functions(out, program, &globals, file);
     let mut body = Body::new(program, &globals, &program.main, file.clone());
     writeln!(out, "static __attribute__((noinline)) void {prefix}program(void)\n{{").unwrap();
     body.variables(out, |_| true);
-    for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
-        if buffer.kind != BufferKind::Const {
-            writeln!(out, "    hide(&{name});").unwrap();
-        }
+    if !unknown.is_empty() {
+        // What the list leads to is hidden with it. A line for each would be a good part of the program.
+        writeln!(out, "    hide({});", globals.lists[0]).unwrap();
     }
     for (var, bits) in &program.params {
         body.opaque(out, *var, *bits);
     }
     body.statements(out, &program.main.body);
     out.push_str("}\n\n");
-    tables::output(out, program, n, prefix, &globals.buffers, options.mode);
+    tables::output(out, program, n, prefix, &globals, options.mode);
 }
 
 /// The functions a program calls.
@@ -243,6 +297,7 @@ pub fn emit_function(program: &Program) -> String {
     let globals = Globals {
         buffers: program.buffers.iter().map(|b| file.give(&b.name)).collect(),
         functions: program.functions.iter().map(|f| file.give(&f.name)).collect(),
+        lists: Default::default(),
         language: Language::C,
     };
     if sets_frm(program) {
@@ -254,7 +309,7 @@ pub fn emit_function(program: &Program) -> String {
     for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
         let (elem, size) = (buffer.elem, dimensions(buffer));
         match buffer.kind {
-            BufferKind::Const => declare(&mut out, buffer, name),
+            BufferKind::Const => declare(&mut out, buffer, name, false),
             // As `declare` has them, so that the same statements fit.
             _ if elem.is_float() => {
                 let bits = Elem::unsigned(elem.sew()).c_name();
@@ -311,7 +366,7 @@ fn header(out: &mut String, programs: &[&Program], mode: Mode, file: &str, libc:
 }
 
 /// Defines a buffer. Floats are given by their bits, through a union: a literal has no NaN payload.
-fn declare(out: &mut String, buffer: &Buffer, name: &str) {
+fn declare(out: &mut String, buffer: &Buffer, name: &str, poked: bool) {
     // `hide` lets the address of the others escape, so that nothing is known of what they hold.
     let kind = if buffer.kind == BufferKind::Const { "static const " } else { "static " };
     let (elem, size) = (buffer.elem, dimensions(buffer));
@@ -324,8 +379,11 @@ fn declare(out: &mut String, buffer: &Buffer, name: &str) {
     } else {
         write!(out, "{kind}{} {name}{size}", elem.c_name()).unwrap();
     }
-    if zero {
-        out.push_str(if elem.is_float() { " = {{0}};\n" } else { " = {0};\n" });
+    if zero || poked {
+        // What is poked is not zero, so that the ELF has a place for it.
+        let value = u8::from(poked);
+        let one = if elem.is_float() { format!("{{{{{value}}}}}") } else { format!("{{{value}}}") };
+        writeln!(out, " = {one};").unwrap();
         return;
     }
     out.push_str(if elem.is_float() { " = {{" } else { " = {" });

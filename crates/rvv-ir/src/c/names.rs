@@ -252,6 +252,7 @@ const TAKEN: &[&str] = &[
     "while",
     "write",
     "write_all",
+    "write_parts",
     "xor",
     "xor_eq",
     "y0",

@@ -199,6 +199,21 @@ static const uint8_t *known(const uint8_t *table)
 
 "#;
 
+const PARTS: &str = r#"struct part {
+    const void *buffer;
+    size_t size;
+};
+
+static __attribute__((noinline)) void write_parts(const struct part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hide(parts[i].buffer);
+        write_all(parts[i].buffer, parts[i].size);
+    }
+}
+
+"#;
+
 const PRINT: &str = r#"/* The table: what is expected, then a set bit for each that is defined. */
 static void print(const char *name, const void *buffer, size_t len, size_t bytes, const uint8_t *table)
 {
@@ -272,7 +287,7 @@ pub(super) fn helpers(out: &mut String, mode: Mode, libc: bool, floats: &[Elem],
     out.push_str(SET_FRM);
     out.push_str(if libc { LIBC_WRITE } else { SYSCALLS });
     match mode {
-        Mode::Raw => {}
+        Mode::Raw => out.push_str(PARTS),
         Mode::Libc(_) => {
             out.push_str(TEXT);
             out.push_str(PRINT);

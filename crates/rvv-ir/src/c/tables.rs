@@ -1,7 +1,7 @@
 //! What is done with the output buffers at the end, and the expectations it is done with.
 
-use super::Mode;
-use crate::{Contents, Expected, Program};
+use super::{Globals, Mode};
+use crate::{Buffer, Contents, Expected, Program};
 use std::fmt::Write;
 
 /// Writes the function that prints or checks the buffers of program `n`, and its tables.
@@ -10,19 +10,27 @@ pub(super) fn output(
     program: &Program,
     n: usize,
     prefix: &str,
-    buffers: &[String],
+    globals: &Globals,
     mode: Mode,
 ) {
     let expected = mode.expected(n);
     let mut body = String::new();
+    if let Mode::Raw = mode {
+        let printed = program.outputs().filter(|(_, b)| b.len > 0);
+        let part = |(number, b): (usize, &Buffer)| format!("{{&{}, {}}}", globals.buffers[number], b.bytes());
+        let parts: Vec<String> = printed.map(part).collect();
+        if !parts.is_empty() {
+            let list = &globals.lists[1];
+            writeln!(out, "static const struct part {list}[] = {{{}}};\n", parts.join(", ")).unwrap();
+            writeln!(body, "    write_parts({list}, {});", parts.len()).unwrap();
+        }
+        write!(out, "static __attribute__((noinline)) void {prefix}output(void)\n{{\n{body}}}\n\n").unwrap();
+        return;
+    }
     for (k, (number, buffer)) in program.outputs().enumerate().filter(|(_, (_, b))| b.len > 0) {
-        let name = &buffers[number];
+        let name = &globals.buffers[number];
         let (len, bytes, size) = (buffer.len, buffer.elem.bytes(), buffer.bytes());
         writeln!(body, "    hide(&{name});").unwrap();
-        if let Mode::Raw = mode {
-            writeln!(body, "    write_all(&{name}, {size});").unwrap();
-            continue;
-        }
         let table = select(out, name, k, expected);
         match mode {
             Mode::Libc(_) if expected.is_empty() => {
