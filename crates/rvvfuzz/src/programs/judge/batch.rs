@@ -3,13 +3,15 @@
 
 use super::case::Case;
 use super::outcome::Outcome;
+use crate::programs::known::crashes_of;
 use crate::programs::testbed::blame::{
-    accused, accused_in_assembly, lacking, lacking_in, places, without_accused,
+    accused, accused_in_assembly, is_assemblers, lacking, lacking_in, places, said_of, without_accused,
 };
 use crate::programs::testbed::compiler::{Built, Family, Limits};
 use crate::programs::testbed::emulator::{Ending, Observed};
+use crate::programs::testbed::poke::poke;
 use crate::programs::testbed::{Build, Component, Run, TestbedId, Testbeds};
-use rvv_ir::c::{COptions, emit};
+use rvv_ir::c::{COptions, emit, pokes};
 use rvv_ir::{Expected, Program};
 use rvv_oracle::VlChoice;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,8 +38,8 @@ pub struct Part {
     pub elf: Result<Vec<u8>, Outcome>,
 }
 
-/// After a crash of the compiler, so many programs at a time: the next crash then costs little.
-const AFTER_CRASH: usize = 8;
+/// After a crash of the compiler, so many programs at a time: the next crash then costs less.
+const AFTER_CRASH: usize = 24;
 
 /// Builds the cases in as few parts as possible; some are in none if the time is up before.
 ///
@@ -62,8 +64,10 @@ impl Before {
                 Err(outcome @ Outcome::Unsupported(_)) => {
                     self.unsupported.extend(part.cases.iter().map(|&i| (i, outcome.clone())));
                 }
+                // What the assembler refuses costs the others in a unit little.
+                Err(Outcome::BuildFailure(said)) if is_assemblers(said) => {}
                 Err(_) => self.failed.extend(&part.cases),
-                Ok(_) => self.failed.extend(&part.stubs),
+                Ok(_) => {}
             }
         }
     }
@@ -77,9 +81,13 @@ fn build_knowing(
     limits: &Limits,
 ) -> Result<Vec<Part>, Broken> {
     let mut parts = Vec::new();
-    let mut waiting: Vec<Vec<usize>> = before.failed.iter().map(|&i| vec![i]).collect();
-    let known = |i: &usize| before.unsupported.contains_key(i) || before.failed.contains(i);
-    waiting.push((0..cases.len()).filter(|i| !known(i)).collect());
+    // A crash takes all of a unit with it: what is likely to crash is built alone.
+    let faults = crashes_of(build);
+    let crashes = |i: &usize| before.failed.contains(i) || faults.iter().any(|f| f.is_in(&cases[*i].program));
+    let rest = (0..cases.len()).filter(|i| !before.unsupported.contains_key(i));
+    let (alone, together): (Vec<usize>, Vec<usize>) = rest.partition(crashes);
+    let mut waiting: Vec<Vec<usize>> = alone.into_iter().map(|i| vec![i]).collect();
+    waiting.push(together);
     let unsupported = before.unsupported.iter();
     parts.extend(unsupported.map(|(&i, outcome)| Part::not_built(vec![i], outcome.clone())));
     build_parts(build, cases, waiting, &mut parts, limits)?;
@@ -115,9 +123,14 @@ fn build_parts(
                 if these.len() > 1
                     && !accused.is_empty()
                     && let Built::Elf(elf) = build.compiler.assemble(&rest, &unit.march, &build.flags, limits)
+                    && let Some(elf) = unit.with_data(build, elf)
                 {
-                    let stubs: Vec<usize> = accused.iter().map(|&n| these[n]).collect();
-                    waiting.extend(stubs.iter().map(|&i| vec![i]));
+                    // What the assembler says of a program's lines is said of that program, whatever else is there.
+                    for &n in &accused {
+                        let outcome = Outcome::BuildFailure(said_of(&said, &assembly, n));
+                        parts.push(Part::not_built(vec![these[n]], outcome));
+                    }
+                    let stubs = accused.iter().map(|&n| these[n]).collect();
                     parts.push(Part { cases: these, stubs, elf: Ok(elf) });
                     continue;
                 }
@@ -195,6 +208,7 @@ fn build_parts(
 /// A translation unit of some programs.
 struct Unit<'p> {
     programs: Vec<&'p Program>,
+    /// Without the data, where that can be written into the ELF.
     text: String,
     /// Where each program is in the text.
     places: Vec<Range<usize>>,
@@ -207,7 +221,8 @@ impl<'p> Unit<'p> {
         loop {
             let programs: Vec<&Program> = these.iter().map(|&i| &cases[i].program).collect();
             let direct = build.compiler.family == Family::Direct;
-            let text = if direct { String::new() } else { emit(&programs, &COptions::default()) };
+            let options = COptions { poked: pokes_into(build), ..COptions::default() };
+            let text = if direct { String::new() } else { emit(&programs, &options) };
             let places = places(&text, programs.len());
             let march = if direct { String::new() } else { build.compiler.march(&programs) };
             let unit = Unit { programs, text, places, march };
@@ -245,11 +260,29 @@ impl<'p> Unit<'p> {
 
     /// Builds; what the compiler said.
     fn build(&self, build: &Build, limits: &Limits) -> (Built, String) {
+        let with = |text: &str| build.compiler.build_saying(text, &self.march, &build.flags, limits);
         match build.compiler.family {
             Family::Direct => (build.compiler.build(&self.programs, &build.flags, limits), String::new()),
-            _ => build.compiler.build_saying(&self.text, &self.march, &build.flags, limits),
+            _ => match with(&self.text) {
+                (Built::Elf(elf), said) => match self.with_data(build, elf) {
+                    Some(elf) => (Built::Elf(elf), said),
+                    // The data has no place there: it goes through the compiler.
+                    None => with(&emit(&self.programs, &COptions::default())),
+                },
+                other => other,
+            },
         }
     }
+
+    /// The ELF with the data of the programs; `None` if it has no place for them.
+    fn with_data(&self, build: &Build, mut elf: Vec<u8>) -> Option<Vec<u8>> {
+        (!pokes_into(build) || poke(&mut elf, &pokes(&self.programs))).then_some(elf)
+    }
+}
+
+/// Whether a compiler's ELF has symbols for sure. A command of the user's may strip them.
+fn pokes_into(build: &Build) -> bool {
+    matches!(build.compiler.family, Family::Gcc | Family::Clang)
 }
 
 /// Cases by the instruction set that they need.

@@ -31,6 +31,8 @@ pub enum Kind {
     TupleParameter,
     /// A tuple is assigned under a condition.
     TupleChoice,
+    /// A function of the program takes a mask, a scalar after it, and another mask after that.
+    MasksAndScalar,
 }
 
 impl Feature {
@@ -40,6 +42,11 @@ impl Feature {
         all.into_iter().filter(|node| node.find(program).is_some_and(|s| self.is(program, node, s))).collect()
     }
 
+    /// Whether a program has it.
+    pub fn is_in(&self, program: &Program) -> bool {
+        !self.places(program).is_empty()
+    }
+
     fn is(&self, program: &Program, node: &Node, stmt: &Stmt) -> bool {
         match (stmt, self.statement) {
             (Stmt::SetFrm(_), Some(Kind::SetFrm)) => true,
@@ -47,6 +54,15 @@ impl Feature {
                 .functions
                 .get(*function)
                 .is_some_and(|f| f.params.iter().chain(f.ret.as_ref()).any(|&v| is_tuple(f.ty(v)))),
+            (Stmt::Invoke { function, .. }, Some(Kind::MasksAndScalar)) => {
+                program.functions.get(*function).is_some_and(|f| {
+                    let mut rest = f.params.iter().map(|&v| f.ty(v));
+                    let mask = |ty: Type| matches!(ty, Type::Mask(_));
+                    rest.any(mask)
+                        && rest.any(|ty| !mask(ty) && !matches!(ty, Type::Vector(_)))
+                        && rest.any(mask)
+                })
+            }
             (Stmt::If { then, otherwise, .. }, Some(Kind::TupleChoice)) => {
                 let function = program.function(node.function);
                 let assigns = |s: &Stmt| {

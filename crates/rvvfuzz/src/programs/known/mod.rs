@@ -10,8 +10,8 @@ use super::judge::outcome::Kind;
 use super::judge::vote::{Culprit, Verdict};
 use super::reduce::target::site_of;
 use super::reduce::triage::maker;
-use super::testbed::Testbeds;
 use super::testbed::compiler::{Compiler, Family};
+use super::testbed::{Build, Testbeds};
 use crate::streams::known::glob;
 use rvv_ir::Program;
 use serde::Deserialize;
@@ -104,6 +104,17 @@ static FAULTS: LazyLock<Vec<Fault>> = LazyLock::new(|| match toml::from_str::<Fi
 /// The list.
 pub fn faults() -> &'static [Fault] {
     &FAULTS
+}
+
+/// What is known to crash a build's compiler at its level.
+pub fn crashes_of(build: &Build) -> Vec<&'static Feature> {
+    let level = level(&build.flags);
+    let crash = |f: &&Fault| {
+        f.is_of(&build.compiler)
+            && f.levels.contains(&level)
+            && f.symptoms.iter().any(|s| s == Kind::BuildCrash.name())
+    };
+    faults().iter().filter(crash).filter_map(|f| f.trigger.as_ref()).collect()
 }
 
 /// The fault of this name.

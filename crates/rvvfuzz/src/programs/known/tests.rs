@@ -152,3 +152,24 @@ fn a_program_without_a_trigger_has_none_and_a_meaning() {
     }
     assert!(removed > 20, "{removed}");
 }
+
+#[test]
+fn what_crashes_a_compiler_is_known_by_version_and_level() {
+    let build = |family: &str, version: &str, level: &str| {
+        let settings = CompilerSettings {
+            name: "cc".into(),
+            version: version.into(),
+            family: family.into(),
+            command: vec!["cc".into()],
+            linker: None,
+        };
+        Build { compiler: settings.compiler().unwrap(), flags: vec![level.to_string()] }
+    };
+    // A tuple parameter and a choice of tuples; -O0 takes them, and so does clang 19.
+    assert!(crashes_of(&build("clang", "22.1.8", "-O2")).len() >= 2);
+    assert!(crashes_of(&build("clang", "22.1.8", "-O0")).is_empty());
+    assert!(crashes_of(&build("clang", "19.1.7", "-O2")).is_empty());
+    // Lines that the assembler refuses are no crash: they cost the others in a unit little.
+    assert!(crashes_of(&build("gcc", "16.2.0", "-O2")).is_empty());
+    assert_eq!(crashes_of(&build("gcc", "14.2.0", "-O2")).len(), 1);
+}

@@ -1,6 +1,7 @@
 //! Which programs of a translation unit a compiler complains of.
 
 use super::message::unsupported;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// The programs that error messages point at, by the line, or name, as `p12_program`.
@@ -48,19 +49,29 @@ pub(in crate::programs) fn is_assemblers(said: &str) -> bool {
 /// The programs that the assembler's messages point at, by the label above the line.
 pub(in crate::programs) fn accused_in_assembly(said: &str, assembly: &str, count: usize) -> Vec<usize> {
     let lines: Vec<&str> = assembly.lines().collect();
-    let mut found: Vec<usize> = Vec::new();
-    for number in assembler_lines(said) {
-        found.extend(lines[..number.min(lines.len())].iter().rev().find_map(|l| label(l)));
-    }
+    let mut found: Vec<usize> =
+        assembler_lines(said).filter_map(|number| program_of(number, &lines)).collect();
     found.retain(|&n| n < count);
     found.sort_unstable();
     found.dedup();
     found
 }
 
+/// The program that has a line of the assembly.
+fn program_of(number: usize, lines: &[&str]) -> Option<usize> {
+    lines[..number.min(lines.len())].iter().rev().find_map(|l| label(l))
+}
+
+/// What the assembler says of one program.
+pub(in crate::programs) fn said_of(said: &str, assembly: &str, program: usize) -> String {
+    let lines: Vec<&str> = assembly.lines().collect();
+    let is_its = |line: &&str| assembler_lines(line).any(|n| program_of(n, &lines) == Some(program));
+    said.lines().filter(is_its).collect::<Vec<_>>().join("\n")
+}
+
 /// The assembly without the lines that the assembler refuses; the accused programs do nothing.
 pub(in crate::programs) fn without_accused(said: &str, assembly: &str, accused: &[usize]) -> String {
-    let bad: Vec<usize> = assembler_lines(said).collect();
+    let bad: HashSet<usize> = assembler_lines(said).collect();
     let mut text = String::with_capacity(assembly.len());
     for (n, line) in assembly.lines().enumerate() {
         if !bad.contains(&(n + 1)) {
@@ -154,6 +165,11 @@ mod tests {
         let assembly = "p0_program:\n nop\np3_program:\n.L3:\n x\np4_program:\n";
         assert_eq!(accused_in_assembly(said, assembly, 5), [3]);
         assert!(accused_in_assembly(said, "", 5).is_empty());
+        let both = format!("{said}\np.s:2: Error: illegal operands `nop'");
+        assert_eq!(accused_in_assembly(&both, assembly, 5), [0, 3]);
+        assert_eq!(said_of(&both, assembly, 3), "p.s:5: Error: unrecognized opcode `x<y>.v v2'");
+        assert_eq!(said_of(&both, assembly, 4), "");
+        assert!(is_assemblers(&said_of(&both, assembly, 0)));
         let rest = without_accused(said, assembly, &[3]);
         assert_eq!(rest, "p0_program:\n nop\np3_program:\n\tret\n.L3:\n\np4_program:\n");
     }

@@ -5,6 +5,7 @@ pub mod compiler;
 pub mod emulator;
 pub mod file;
 mod message;
+pub(in crate::programs) mod poke;
 
 use self::compiler::{Compiler, Family};
 use self::emulator::{Emulator, Setup};
