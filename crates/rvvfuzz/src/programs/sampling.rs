@@ -29,7 +29,7 @@ pub struct Sampling {
 
 impl Default for Sampling {
     fn default() -> Self {
-        Sampling { every_schedule: 16, levels: 0, setups: 6 }
+        Sampling { every_schedule: 64, levels: 0, setups: 6 }
     }
 }
 

@@ -118,7 +118,7 @@ impl Default for Settings {
             seed: 1,
             ops: Some(Sizes::OPERATIONS),
             len: None,
-            batch: 48,
+            batch: 64,
             names: Vec::new(),
             extensions: Extension::ALL.iter().map(|e| e.name().to_string()).collect(),
             categories: Category::ALL.iter().map(|c| c.name().to_string()).collect(),

@@ -87,7 +87,7 @@ pub(super) struct ProgramArgs {
     /// often at every VLEN]
     #[arg(long, value_name = "N|MIN-MAX")]
     len: Option<Sizes>,
-    /// Programs per translation unit [default: 48]
+    /// Programs per translation unit [default: 64]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1000))]
     batch: Option<u16>,
     /// Names of intrinsics, with * and ? [default: all]
@@ -105,7 +105,7 @@ pub(super) struct ProgramArgs {
     /// Orders of statements; each program is run in one of them [default: all-in,unit,random]
     #[arg(long, value_delimiter = ',')]
     schedules: Option<Vec<String>>,
-    /// One program in so many is run in every order; 1 for all programs [default: 16]
+    /// One program in so many is run in every order; 1 for all programs [default: 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     every_schedule: Option<u32>,
     /// Levels of each compiler drawn for a batch; 0 for all of them [default: 0]
