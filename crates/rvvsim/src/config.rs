@@ -1,5 +1,6 @@
 //! Everything about a run that is a choice: one value, passed in.
 
+pub use crate::turns::Schedule;
 use rvv_isa::Isa;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -115,6 +116,10 @@ pub struct Config {
     pub lenient: bool,
     /// Scalar loads and stores need not be aligned; otherwise they trap.
     pub misaligned: bool,
+    /// Bare metal: how many harts there are, at least one.
+    pub harts: u32,
+    /// Bare metal: how they take turns.
+    pub schedule: Schedule,
     /// What executes the guest.
     pub engine: EngineChoice,
     /// A block that ran so often becomes host code.
@@ -136,6 +141,9 @@ impl Default for Config {
             vsetvl_x0: VsetvlX0::default(),
             lenient: false,
             misaligned: true,
+            harts: 1,
+            // As Spike's harts do: they wait for one another in loops more often than threads do.
+            schedule: Schedule::RoundRobin(5000),
             engine: engine(),
             jit_threshold: jit_threshold(),
         }

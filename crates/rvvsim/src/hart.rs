@@ -140,6 +140,8 @@ pub struct Hart {
     pub(crate) number: u32,
     /// Leave the engine after every so many atomic instructions and fences, so that another thread may run.
     pub(crate) atomics: Option<AtomicStops>,
+    /// One of several harts is in `wfi`, and another may execute.
+    pub(crate) waits: bool,
     /// Instructions retired before the current block.
     pub(crate) instret: u64,
     /// Instructions of the current block retired before the current one.
@@ -187,6 +189,7 @@ impl Hart {
             reserved: 0,
             number: 0,
             atomics: None,
+            waits: false,
             instret: 0,
             retired_in_block: 0,
             resync: false,

@@ -72,6 +72,7 @@ mod scalar;
 mod snapshot;
 mod trace;
 mod trap;
+mod turns;
 pub mod vector;
 
 pub use config::Config;

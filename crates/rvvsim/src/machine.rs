@@ -7,7 +7,7 @@ use crate::hart::{Environment, Hart};
 use crate::linux::{Process, ProcessOptions, Verdict};
 use crate::mem::Ram;
 use crate::observe::{self, Observer};
-use crate::privileged::{ConsoleInput, Platform};
+use crate::privileged::{ConsoleInput, Harts, Platform};
 use crate::trap::{Cause, Trap};
 use rvv_isa::Ext;
 use std::time::Instant;
@@ -162,6 +162,8 @@ pub struct Machine {
     pub(crate) engine: Engine,
     /// Linux user mode; `None` in bare mode.
     pub(crate) process: Option<Box<Process>>,
+    /// The harts of a bare-metal machine with several.
+    pub(crate) harts: Option<Box<Harts>>,
 }
 
 /// Instructions between looks at the clock, the timer and interrupts, at the shortest VLEN. The time that a
@@ -183,7 +185,8 @@ impl Machine {
         let platform = Platform::new(&config, image, &mut ram)?;
         let mut hart = Box::new(Hart::new(config, ram, Environment::Bare(Box::new(platform))));
         hart.reset_bare();
-        Ok(Machine { hart, engine: Engine::default(), process: None })
+        let harts = Harts::new(&mut hart);
+        Ok(Machine { hart, engine: Engine::default(), process: None, harts })
     }
 
     /// A Linux process with the image, its arguments and environment in place.
@@ -196,7 +199,7 @@ impl Machine {
         let mut hart = Box::new(Hart::new(config, ram, Environment::User(Box::new(space))));
         hart.pc = start.pc;
         hart.x[2] = start.sp;
-        Ok(Machine { hart, engine: Engine::default(), process: Some(Box::new(process)) })
+        Ok(Machine { hart, engine: Engine::default(), process: Some(Box::new(process)), harts: None })
     }
 
     /// Runs until the guest ends, a limit is reached, or `deadline` passes. Children of a guest that forks
@@ -222,7 +225,11 @@ impl Machine {
             if deadline.is_some_and(|d| Instant::now() >= d) {
                 return Outcome::TimedOut;
             }
-            let turn = self.process.as_ref().map_or(u64::MAX, |p| p.instructions_in_turn(&self.hart));
+            let turn = match (&self.process, &self.harts) {
+                (Some(process), _) => process.instructions_in_turn(&self.hart),
+                (None, Some(harts)) => harts.instructions_in_turn(&self.hart),
+                (None, None) => u64::MAX,
+            };
             let slice = left.min(longest_slice).min(turn).min(self.hart.instructions_to_timer());
             let stop = self.engine.run(&mut self.hart, slice);
             if let Some(outcome) = self.handle(stop) {
@@ -446,6 +453,11 @@ impl Machine {
             return Some(Outcome::Exited(code));
         }
         self.hart.take_interrupt();
+        if let Some(harts) = &mut self.harts
+            && harts.take_turns(&mut self.hart)
+        {
+            self.hart.take_interrupt();
+        }
         None
     }
 }

@@ -5,10 +5,10 @@
 
 use crate::elf::Image;
 use crate::fp::Flags;
-use crate::hart::{Environment, Hart, RegFile};
+use crate::hart::{AtomicStops, Environment, Hart, RegFile};
 use crate::machine::{LoadError, Machine};
 use crate::mem::Saved;
-use crate::privileged::{CsrFile, Devices, Platform, Privilege};
+use crate::privileged::{CsrFile, Devices, Harts, Platform, Privilege};
 use crate::vector::VectorState;
 
 /// The state of a bare-metal machine at some time: registers, CSRs, memory, devices. What was printed,
@@ -30,6 +30,9 @@ pub struct Snapshot {
     ram: Saved,
     ram_len: usize,
     devices: Devices,
+    harts: Option<Box<Harts>>,
+    number: u32,
+    atomics: Option<AtomicStops>,
 }
 
 impl Machine {
@@ -55,6 +58,9 @@ impl Machine {
             ram: h.ram.save(),
             ram_len: h.ram.len(),
             devices: platform.devices(),
+            harts: self.harts.clone(),
+            number: h.number,
+            atomics: h.atomics,
         })
     }
 
@@ -64,7 +70,8 @@ impl Machine {
     pub fn restore(&mut self, to: &Snapshot) -> bool {
         let h = &mut *self.hart;
         let Environment::Bare(platform) = &mut h.env else { return false };
-        if h.ram.len() != to.ram_len || h.v.vlenb != to.v.vlenb {
+        let same_harts = self.harts.as_ref().map(|h| h.count()) == to.harts.as_ref().map(|h| h.count());
+        if h.ram.len() != to.ram_len || h.v.vlenb != to.v.vlenb || !same_harts {
             return false;
         }
         platform.set_devices(&to.devices);
@@ -76,6 +83,8 @@ impl Machine {
         h.v.clone_from(&to.v);
         h.csr.clone_from(&to.csr);
         (h.prv, h.reservation, h.instret) = (to.prv, to.reservation, to.instret);
+        (h.number, h.atomics, h.waits) = (to.number, to.atomics, false);
+        self.harts.clone_from(&to.harts);
         self.begin_anew();
         true
     }
@@ -98,7 +107,9 @@ impl Machine {
         h.v = VectorState::new(&h.config);
         h.csr = CsrFile::new(&h.config);
         (h.prv, h.reservation, h.instret) = (Privilege::Machine, None, 0);
+        (h.number, h.waits) = (0, false);
         h.reset_bare();
+        self.harts = Harts::new(h);
         self.begin_anew();
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::fp::Flags;
 use crate::vector::VectorState;
 
 /// The registers of a thread that is not on the hart.
+#[derive(Clone)]
 pub(crate) struct ThreadRegisters {
     pub x: RegFile,
     pub f: RegFile,

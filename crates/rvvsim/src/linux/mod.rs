@@ -51,8 +51,8 @@ mod transfer;
 mod user;
 mod walk;
 
+pub use crate::turns::Schedule;
 pub use options::{Clock, Grant, Input, Net, Output, ProcessOptions, VectorCalls};
-pub use schedule::Schedule;
 pub(crate) use space::{AddressSpace, OUT_OF_MEMORY};
 pub use strace::signal_name;
 pub use thread::ThreadInfo;

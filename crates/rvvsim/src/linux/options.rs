@@ -1,6 +1,6 @@
 //! What a guest process is given.
 
-use super::schedule::Schedule;
+use crate::turns::Schedule;
 use std::path::PathBuf;
 
 /// A folder of the host that the guest may use.

@@ -12,43 +12,10 @@ use super::files::HostFile;
 use super::options::Clock;
 use super::{Process, Verdict, host};
 use crate::Hart;
-use crate::config::EngineChoice;
-use crate::hart::AtomicStops;
+use crate::turns::{Schedule, Turns};
 use rustix::event::{PollFd, PollFlags, Timespec};
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// How threads take turns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Schedule {
-    /// One after the other, so many instructions each.
-    RoundRobin(u64),
-    /// Which thread and how long is decided by dice with this seed; turns end at atomic instructions, fences
-    /// and futex calls more often than elsewhere, because that is where races are.
-    Random(u64),
-}
-
-impl Default for Schedule {
-    fn default() -> Self {
-        // A turn takes many times as long as a switch, by host code, too.
-        Schedule::RoundRobin(200_000)
-    }
-}
-
-/// As `--schedule` takes it.
-impl fmt::Display for Schedule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Schedule::RoundRobin(n) => write!(f, "round-robin:{n}"),
-            Schedule::Random(seed) => write!(f, "random:{seed}"),
-        }
-    }
-}
-
-/// A thread that holds a reservation keeps its turn for so many instructions more, so that its SC can come.
-/// The manual's constrained loops have 16 instructions at most.
-const LR_SC: u64 = 64;
 
 /// What a call waits for.
 #[derive(Default)]
@@ -84,16 +51,10 @@ impl Wait {
     }
 }
 
-/// The state of a [`Schedule`].
+/// Who is next, and for how long.
 pub struct Scheduler {
-    policy: Schedule,
-    dice: u64,
-    /// The turn ends when so many instructions have retired.
-    turn_ends: u64,
-    /// The turn was lengthened for the sake of a reservation.
-    lengthened: bool,
-    /// The thread gives up the rest of its turn.
-    pub yields: bool,
+    /// The turns.
+    pub turns: Turns,
     /// How often all waited for their own pipes in vain.
     vain: u32,
 }
@@ -101,25 +62,7 @@ pub struct Scheduler {
 impl Scheduler {
     /// By a policy.
     pub fn new(policy: Schedule) -> Self {
-        let dice = match policy {
-            Schedule::Random(seed) => seed,
-            Schedule::RoundRobin(_) => 0,
-        };
-        Scheduler { policy, dice, turn_ends: 0, lengthened: false, yields: false, vain: 0 }
-    }
-
-    fn roll(&mut self, sides: u64) -> u64 {
-        rvv_isa::random::next(&mut self.dice) % sides
-    }
-
-    fn turn(&mut self) -> u64 {
-        match self.policy {
-            Schedule::RoundRobin(n) => n.max(1),
-            Schedule::Random(_) => {
-                let longest = [20, 500, 500, 20_000][self.roll(4) as usize];
-                1 + self.roll(longest)
-            }
-        }
+        Scheduler { turns: Turns::new(policy), vain: 0 }
     }
 }
 
@@ -128,7 +71,7 @@ impl Process {
     pub(crate) fn instructions_in_turn(&self, hart: &Hart) -> u64 {
         match self.threads.all.len() {
             1 => u64::MAX,
-            _ => self.scheduler.turn_ends.saturating_sub(hart.instret).max(1),
+            _ => self.scheduler.turns.left(hart),
         }
     }
 
@@ -140,17 +83,8 @@ impl Process {
     }
 
     fn begin_turn(&mut self, hart: &mut Hart) {
-        let scheduler = &mut self.scheduler;
-        scheduler.turn_ends = hart.instret.saturating_add(scheduler.turn());
-        (scheduler.lengthened, scheduler.yields) = (false, false);
         hart.number = self.threads.all[self.threads.current].number;
-        let left = match scheduler.policy {
-            Schedule::RoundRobin(_) => u32::MAX,
-            Schedule::Random(_) => 1 + scheduler.roll(8) as u32,
-        };
-        // Comparing engines runs an instruction twice, and must not count it twice.
-        let turns = self.threads.all.len() > 1 && hart.config.engine != EngineChoice::Check;
-        hart.atomics = turns.then_some(AtomicStops { left });
+        self.scheduler.turns.begin(hart, self.threads.all.len() == 1);
     }
 
     /// Whether the thread on the hart goes on.
@@ -158,17 +92,7 @@ impl Process {
         if self.threads.vacant || self.me().wait.is_some() {
             return false;
         }
-        let stopped = hart.atomics.is_some_and(|stops| stops.left == 0);
-        let over = hart.instret >= self.scheduler.turn_ends || self.scheduler.yields || stopped;
-        if over && hart.reservation.is_some() && !self.scheduler.lengthened {
-            self.scheduler.lengthened = true;
-            self.scheduler.yields = false;
-            self.scheduler.turn_ends = hart.instret + LR_SC;
-            // It ends then, however often it is looked at.
-            hart.atomics = hart.atomics.map(|_| AtomicStops { left: u32::MAX });
-            return true;
-        }
-        !over || self.threads.all.len() == 1
+        !self.scheduler.turns.is_over(hart) || self.threads.all.len() == 1
     }
 
     /// Puts the thread on the hart whose turn it is. If none can run, waits a moment in the host; then the
@@ -218,14 +142,7 @@ impl Process {
         // While a child uses this process's memory, nobody else does.
         let vfork = threads.all.iter().position(|thread| thread.suspended.vfork.is_some());
         let able = |i: &usize| threads.all[*i].wait.is_none() && vfork.is_none_or(|only| only == *i);
-        let mut able = (first..first + count).map(|i| i % count).filter(able);
-        match self.scheduler.policy {
-            Schedule::RoundRobin(_) => able.next(),
-            Schedule::Random(_) => {
-                let able: Vec<usize> = able.collect();
-                (!able.is_empty()).then(|| able[self.scheduler.roll(able.len() as u64) as usize])
-            }
-        }
+        self.scheduler.turns.choose((first..first + count).map(|i| i % count).filter(able))
     }
 
     /// Threads whose wait is over can run again.
@@ -341,7 +258,7 @@ impl Process {
 
     /// `sched_yield()`.
     pub(super) fn sys_sched_yield(&mut self) -> u64 {
-        self.scheduler.yields = true;
+        self.scheduler.turns.yields = true;
         0
     }
 }

@@ -280,7 +280,8 @@ impl Hart {
             csr::TDATA2 => csr.triggers.tdata2(),
             csr::TDATA3 => 0,
             csr::TINFO => TINFO,
-            csr::MVENDORID | csr::MIMPID | csr::MHARTID | csr::MCONFIGPTR => 0,
+            csr::MHARTID => u64::from(self.number),
+            csr::MVENDORID | csr::MIMPID | csr::MCONFIGPTR => 0,
             // Spike's number: a guest should see no difference.
             csr::MARCHID => 5,
             _ => return None,

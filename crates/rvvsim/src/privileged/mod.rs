@@ -8,6 +8,7 @@ mod access;
 mod counter;
 mod csr;
 mod fdt;
+mod harts;
 mod htif;
 mod platform;
 mod plic;
@@ -22,6 +23,7 @@ mod uart;
 mod tests;
 
 pub use csr::CsrFile;
+pub(crate) use harts::Harts;
 pub(crate) use platform::Devices;
 pub use platform::{Platform, RAM_BASE};
 pub use uart::Input as ConsoleInput;

@@ -21,7 +21,7 @@ pub const RESET_VECTOR: u64 = 0x1000;
 
 const CLINT_BASE: u64 = 0x200_0000;
 const CLINT_SIZE: u64 = 0xc_0000;
-/// The software interrupt registers, one word a hart, of which there is one.
+/// The software interrupt registers, one word a hart.
 const MSIP: u64 = 0;
 /// The timers' registers, one doubleword a hart.
 const MTIMECMP: u64 = 0x4000;
@@ -30,8 +30,8 @@ const MTIME: u64 = 0xbff8;
 /// What of the devices changes as a program runs.
 #[derive(Clone)]
 pub(crate) struct Devices {
-    msip: bool,
-    mtimecmp: u64,
+    msip: Vec<bool>,
+    mtimecmp: Vec<u64>,
     plic: Plic,
     uart: Uart,
     htif: super::htif::Progress,
@@ -41,10 +41,10 @@ pub(crate) struct Devices {
 pub struct Platform {
     /// The reset vector's code and, behind it, the device tree.
     rom: Vec<u8>,
-    /// `msip` of the CLINT: a machine software interrupt is pending.
-    pub(super) msip: bool,
-    /// `mtimecmp` of the CLINT.
-    pub(super) mtimecmp: u64,
+    /// `msip` of the CLINT, by hart: a machine software interrupt is pending.
+    pub(super) msip: Vec<bool>,
+    /// `mtimecmp` of the CLINT, by hart.
+    pub(super) mtimecmp: Vec<u64>,
     /// The interrupt controller.
     pub(super) plic: Plic,
     uart: Uart,
@@ -102,9 +102,9 @@ impl Platform {
         rom.resize(rom.len().next_multiple_of(PAGE as usize), 0);
         Platform {
             rom,
-            msip: false,
-            mtimecmp: 0,
-            plic: Plic::default(),
+            msip: vec![false; config.harts as usize],
+            mtimecmp: vec![0; config.harts as usize],
+            plic: Plic::new(config.harts),
             uart: Uart::default(),
             input: Input::None,
             listen_at: 0,
@@ -131,13 +131,19 @@ impl Platform {
 
     /// The state of the devices.
     pub(crate) fn devices(&self) -> Devices {
-        let (plic, uart) = (self.plic.clone(), self.uart.clone());
-        Devices { msip: self.msip, mtimecmp: self.mtimecmp, plic, uart, htif: self.htif.progress() }
+        Devices {
+            msip: self.msip.clone(),
+            mtimecmp: self.mtimecmp.clone(),
+            plic: self.plic.clone(),
+            uart: self.uart.clone(),
+            htif: self.htif.progress(),
+        }
     }
 
     /// Makes it what it was.
     pub(crate) fn set_devices(&mut self, devices: &Devices) {
-        (self.msip, self.mtimecmp) = (devices.msip, devices.mtimecmp);
+        self.msip.clone_from(&devices.msip);
+        self.mtimecmp.clone_from(&devices.mtimecmp);
         self.plic.clone_from(&devices.plic);
         self.uart.clone_from(&devices.uart);
         self.listen_at = 0;
@@ -175,6 +181,19 @@ impl Platform {
         let mut bytes = [0; 8];
         bytes.get_mut(..size)?.copy_from_slice(self.rom.get(at..at.checked_add(size)?)?);
         Some(u64::from_le_bytes(bytes))
+    }
+
+    /// The doubleword of the CLINT at an offset: two `msip`, or a timer. 0 where there is no register.
+    fn clint(&self, at: u64, now: u64) -> u64 {
+        match at & !7 {
+            at @ MSIP..MTIMECMP => {
+                let word = |hart: u64| u64::from(self.msip.get(hart as usize).is_some_and(|&msip| msip));
+                word(at / 4) | word(at / 4 + 1) << 32
+            }
+            MTIME => now,
+            at @ MTIMECMP..MTIME => self.mtimecmp.get(((at - MTIMECMP) / 8) as usize).copied().unwrap_or(0),
+            _ => 0,
+        }
     }
 
     /// Whether stores to the RAM page of `offset` must be reported.
@@ -283,8 +302,12 @@ fn reset_code(entry: u64) -> Vec<u8> {
 
 /// What there is, for software that asks.
 fn device_tree(config: &Config) -> Vec<u8> {
-    const INTC: u32 = 1;
-    const PLIC: u32 = 2;
+    // The interrupt controller of a hart, and the common one.
+    let intc = |hart: u32| 1 + hart;
+    let plic = 1 + config.harts;
+    let to_all = |lines: [u32; 2]| -> Vec<u32> {
+        (0..config.harts).flat_map(|hart| [intc(hart), lines[0], intc(hart), lines[1]]).collect()
+    };
     let halves = |value: u64| [(value >> 32) as u32, value as u32];
     let reg = |base: u64, size: u64| [halves(base), halves(size)].concat();
     let mut tree = Fdt::default();
@@ -301,24 +324,26 @@ fn device_tree(config: &Config) -> Vec<u8> {
             cpus.cells("#address-cells", &[1]);
             cpus.cells("#size-cells", &[0]);
             cpus.cells("timebase-frequency", &[(1_000_000_000 / INSTRUCTIONS_PER_TICK) as u32]);
-            cpus.node("cpu@0", |cpu| {
-                cpu.text("device_type", "cpu");
-                cpu.cells("reg", &[0]);
-                cpu.text("status", "okay");
-                cpu.text("compatible", "riscv");
-                cpu.text("riscv,isa", &config.isa.to_string());
-                cpu.text("mmu-type", "riscv,sv57");
-                cpu.cells("riscv,pmpregions", &[super::pmp::ENTRIES as u32]);
-                cpu.cells("riscv,pmpgranularity", &[4]);
-                cpu.cells("clock-frequency", &[1_000_000_000]);
-                cpu.node("interrupt-controller", |intc| {
-                    intc.cells("#address-cells", &[2]);
-                    intc.cells("#interrupt-cells", &[1]);
-                    intc.bytes("interrupt-controller", &[]);
-                    intc.text("compatible", "riscv,cpu-intc");
-                    intc.cells("phandle", &[INTC]);
+            for hart in 0..config.harts {
+                cpus.node(&format!("cpu@{hart:x}"), |cpu| {
+                    cpu.text("device_type", "cpu");
+                    cpu.cells("reg", &[hart]);
+                    cpu.text("status", "okay");
+                    cpu.text("compatible", "riscv");
+                    cpu.text("riscv,isa", &config.isa.to_string());
+                    cpu.text("mmu-type", "riscv,sv57");
+                    cpu.cells("riscv,pmpregions", &[super::pmp::ENTRIES as u32]);
+                    cpu.cells("riscv,pmpgranularity", &[4]);
+                    cpu.cells("clock-frequency", &[1_000_000_000]);
+                    cpu.node("interrupt-controller", |node| {
+                        node.cells("#address-cells", &[2]);
+                        node.cells("#interrupt-cells", &[1]);
+                        node.bytes("interrupt-controller", &[]);
+                        node.text("compatible", "riscv,cpu-intc");
+                        node.cells("phandle", &[intc(hart)]);
+                    });
                 });
-            });
+            }
         });
         root.node("memory@80000000", |memory| {
             memory.text("device_type", "memory");
@@ -331,24 +356,24 @@ fn device_tree(config: &Config) -> Vec<u8> {
             soc.bytes("ranges", &[]);
             soc.node("clint@2000000", |clint| {
                 clint.text("compatible", "riscv,clint0");
-                clint.cells("interrupts-extended", &[INTC, 3, INTC, 7]);
+                clint.cells("interrupts-extended", &to_all([3, 7]));
                 clint.cells("reg", &reg(CLINT_BASE, CLINT_SIZE));
             });
             soc.node("plic@c000000", |node| {
                 node.text("compatible", "riscv,plic0");
                 node.cells("#address-cells", &[2]);
-                node.cells("interrupts-extended", &[INTC, 11, INTC, 9]);
+                node.cells("interrupts-extended", &to_all([11, 9]));
                 node.cells("reg", &reg(plic::BASE, plic::SIZE));
                 node.cells("riscv,ndev", &[plic::SOURCES as u32]);
                 node.cells("riscv,max-priority", &[plic::MAX_PRIORITY]);
                 node.cells("#interrupt-cells", &[1]);
                 node.bytes("interrupt-controller", &[]);
-                node.cells("phandle", &[PLIC]);
+                node.cells("phandle", &[plic]);
             });
             soc.node("ns16550@10000000", |node| {
                 node.text("compatible", "ns16550a");
                 node.cells("clock-frequency", &[(1_000_000_000 / INSTRUCTIONS_PER_TICK) as u32]);
-                node.cells("interrupt-parent", &[PLIC]);
+                node.cells("interrupt-parent", &[plic]);
                 node.cells("interrupts", &[uart::INTERRUPT as u32]);
                 node.cells("reg", &reg(uart::BASE, uart::SIZE));
                 node.cells("reg-shift", &[0]);
@@ -375,6 +400,7 @@ fn with_part(register: u64, at: u64, size: usize, value: u64) -> u64 {
 impl Hart {
     pub(crate) fn load_device(&mut self, pa: u64, size: usize, va: u64) -> Exec<u64> {
         let fault = Trap::new(Cause::LoadAccessFault, va, "no device register there");
+        let now = self.mtime();
         let Environment::Bare(platform) = &mut self.env else { return Err(fault) };
         if platform.in_rom(pa) {
             return platform.read_rom(pa, size).ok_or(fault);
@@ -391,16 +417,11 @@ impl Hart {
             }
             return Ok(value);
         }
-        let at = pa.wrapping_sub(CLINT_BASE);
-        let (msip, mtimecmp) = (platform.msip, platform.mtimecmp);
-        let register = match at & !7 {
-            MSIP => u64::from(msip),
-            MTIMECMP => mtimecmp,
-            MTIME => self.mtime(),
-            _ if at < CLINT_SIZE => 0,
-            _ => return Err(fault),
-        };
-        Ok(part(register, at, size))
+        if !in_clint(pa) {
+            return Err(fault);
+        }
+        let at = pa - CLINT_BASE;
+        Ok(part(platform.clint(at, now), at, size))
     }
 
     pub(crate) fn store_device(&mut self, pa: u64, size: usize, value: u64, va: u64) -> Exec {
@@ -421,10 +442,20 @@ impl Hart {
             return Ok(());
         }
         let at = pa - CLINT_BASE;
+        let value = with_part(platform.clint(at, now), at, size, value);
         match at & !7 {
-            MSIP => platform.msip = with_part(u64::from(platform.msip), at, size, value) & 1 != 0,
-            MTIMECMP => platform.mtimecmp = with_part(platform.mtimecmp, at, size, value),
-            MTIME => self.set_mtime(with_part(now, at, size, value)),
+            at @ MSIP..MTIMECMP => {
+                let first = (at / 4) as usize;
+                for (i, msip) in platform.msip.iter_mut().enumerate().skip(first).take(2) {
+                    *msip = value >> (32 * (i - first)) & 1 != 0;
+                }
+            }
+            MTIME => self.set_mtime(value),
+            at @ MTIMECMP..MTIME => {
+                if let Some(mtimecmp) = platform.mtimecmp.get_mut(((at - MTIMECMP) / 8) as usize) {
+                    *mtimecmp = value;
+                }
+            }
             _ => {}
         }
         // Interrupts may come or go, and the time to look for them has changed.

@@ -1,5 +1,6 @@
 //! The platform-level interrupt controller (RISC-V PLIC specification 1.0.0), as large as Spike's: 31
-//! sources, priorities of four bits, and two contexts, M-mode and S-mode of the one hart. Sources are levels.
+//! sources, priorities of four bits, and two contexts for each hart, its M-mode and its S-mode. Sources are
+//! levels.
 
 /// Where it is.
 pub(super) const BASE: u64 = 0xc00_0000;
@@ -16,7 +17,7 @@ const PER_CONTEXT: u64 = 0x1000;
 const THRESHOLD: u64 = 0;
 const CLAIM: u64 = 4;
 
-/// The contexts, in their order.
+/// The contexts of a hart, in their order.
 pub(super) const MACHINE: usize = 0;
 pub(super) const SUPERVISOR: usize = 1;
 
@@ -28,17 +29,23 @@ struct Context {
 }
 
 /// The registers; sources are bits of words.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Plic {
     priority: [u32; SOURCES + 1],
     /// The sources that ask.
     level: u32,
     /// The sources that have been claimed and not completed: their gateways are closed.
     claimed: u32,
-    contexts: [Context; 2],
+    contexts: Vec<Context>,
 }
 
 impl Plic {
+    /// For so many harts, at reset.
+    pub(super) fn new(harts: u32) -> Self {
+        let contexts = vec![Context::default(); 2 * harts as usize];
+        Plic { priority: [0; SOURCES + 1], level: 0, claimed: 0, contexts }
+    }
+
     /// A source asks, or no longer does.
     pub(super) fn set_level(&mut self, source: usize, asks: bool) {
         self.level = self.level & !(1 << source) | u32::from(asks) << source;
@@ -52,7 +59,7 @@ impl Plic {
     /// ID among equals; 0 if there is none. A priority of 0 never interrupts, nor does one that is not above
     /// the threshold.
     fn best(&self, context: usize) -> usize {
-        let Context { enabled, threshold } = self.contexts[context];
+        let Some(&Context { enabled, threshold }) = self.contexts.get(context) else { return 0 };
         let candidates = self.pending() & enabled;
         let mut best = 0;
         for source in (1..=SOURCES).filter(|source| candidates >> source & 1 != 0) {
@@ -61,6 +68,12 @@ impl Plic {
             }
         }
         if self.priority[best] > threshold { best } else { 0 }
+    }
+
+    /// The context that an offset belongs to, and the register in it.
+    fn context(&self, at: u64, size: u64) -> Option<(usize, u64)> {
+        let context = usize::try_from(at / size).ok()?;
+        (context < self.contexts.len()).then_some((context, at % size))
     }
 
     /// Whether a context is interrupted.
@@ -74,10 +87,10 @@ impl Plic {
             0..PENDING => Some(self.priority.get(at as usize / 4).copied().unwrap_or(0)),
             PENDING..ENABLE => Some(if at == PENDING { self.pending() } else { 0 }),
             ENABLE..CONTEXT => {
-                let (context, register) = context(at - ENABLE, ENABLE_PER_CONTEXT)?;
+                let (context, register) = self.context(at - ENABLE, ENABLE_PER_CONTEXT)?;
                 Some(if register == 0 { self.contexts[context].enabled } else { 0 })
             }
-            _ => match context(at - CONTEXT, PER_CONTEXT)? {
+            _ => match self.context(at - CONTEXT, PER_CONTEXT)? {
                 (context, THRESHOLD) => Some(self.contexts[context].threshold),
                 (context, CLAIM) => {
                     let source = self.best(context);
@@ -101,11 +114,11 @@ impl Plic {
             // Pending bits are read-only.
             PENDING..ENABLE => {}
             ENABLE..CONTEXT => {
-                if let (context, 0) = context(at - ENABLE, ENABLE_PER_CONTEXT)? {
+                if let (context, 0) = self.context(at - ENABLE, ENABLE_PER_CONTEXT)? {
                     self.contexts[context].enabled = value & !1;
                 }
             }
-            _ => match context(at - CONTEXT, PER_CONTEXT)? {
+            _ => match self.context(at - CONTEXT, PER_CONTEXT)? {
                 (context, THRESHOLD) => self.contexts[context].threshold = value & MAX_PRIORITY,
                 // "If the completion ID does not match an interrupt source that is currently enabled for the
                 // target, the completion is silently ignored."
@@ -119,10 +132,4 @@ impl Plic {
 
 fn bit(source: u32) -> u32 {
     1_u32.checked_shl(source).unwrap_or(0)
-}
-
-/// The context that an offset belongs to, and the register in it.
-fn context(at: u64, size: u64) -> Option<(usize, u64)> {
-    let context = usize::try_from(at / size).ok()?;
-    (context < 2).then_some((context, at % size))
 }

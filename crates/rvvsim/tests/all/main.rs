@@ -7,6 +7,7 @@ mod exec;
 mod footprint;
 mod fp;
 mod linux;
+mod smp;
 mod snapshot;
 mod trace;
 mod vector_messages;

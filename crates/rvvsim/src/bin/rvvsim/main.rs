@@ -168,7 +168,7 @@ impl Job {
             host_fs: o.process.host_fs,
             seed: o.process.seed,
             strace: o.process.strace,
-            schedule: o.process.schedule,
+            schedule: o.machine.schedule.unwrap_or_default(),
             cpus: o.process.cpus,
             most_processes: o.process.max_processes,
             host_signals: true,

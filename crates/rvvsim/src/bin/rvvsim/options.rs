@@ -153,6 +153,18 @@ pub struct MachineOptions {
     #[arg(long, env = "RVVSIM_STRICT_ALIGN")]
     pub strict_align: bool,
 
+    /// Bare metal: how many harts there are. They take turns on one, as Spike's do; --schedule says how.
+    #[arg(long, env = "RVVSIM_SMP", value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub smp: u32,
+
+    /// How threads, or the harts of --smp, take turns: round-robin[:N], N instructions each; or
+    /// random:SEED, by dice, with turns that end at atomic instructions and fences more often than elsewhere.
+    /// The same schedule gives the same run. [default: round-robin:200000 for threads, round-robin:5000
+    /// for harts]
+    #[arg(long, env = "RVVSIM_SCHEDULE", value_name = "POLICY", value_parser = parse_schedule)]
+    pub schedule: Option<Schedule>,
+
     /// What executes the guest: the interpreter, host code for hot blocks (jit), or both, compared block by
     /// block (check). auto is jit where the host can have it, and the interpreter elsewhere. All of them do the
     /// same; check stops at the first block of which that is not so.
@@ -194,13 +206,6 @@ pub struct GuestOptions {
     #[arg(long, env = "RVVSIM_SEED", value_name = "N", value_parser = parse_number,
           allow_negative_numbers = true)]
     pub seed: Option<u64>,
-
-    /// How the guest's threads take turns on the one hart: round-robin[:N], N instructions each; or
-    /// random:SEED, by dice, with turns that end at atomic instructions and fences more often than elsewhere.
-    /// The same schedule gives the same run.
-    #[arg(long, env = "RVVSIM_SCHEDULE", value_name = "POLICY", value_parser = parse_schedule,
-          default_value_t = Schedule::default())]
-    pub schedule: Schedule,
 
     /// Processors the guest is told there are; many programs start as many threads. They take turns on one
     /// hart all the same.
@@ -495,6 +500,8 @@ impl MachineOptions {
                 EngineOption::Jit => EngineChoice::Jit,
                 EngineOption::Check => EngineChoice::Check,
             },
+            harts: self.smp,
+            schedule: self.schedule.unwrap_or(Config::default().schedule),
             jit_threshold: self.jit_threshold,
             ..Config::default()
         })

@@ -220,7 +220,7 @@ fn satp_with_an_unsupported_mode_is_not_written_at_all() {
 #[test]
 fn sie_and_sip_show_what_is_delegated() {
     let mut h = hart();
-    platform(&mut h).mtimecmp = u64::MAX;
+    platform(&mut h).mtimecmp[0] = u64::MAX;
     assert_eq!(write_and_read(&mut h, csr::MIP, u64::MAX), SSI | STI | SEI);
     assert_eq!(read(&mut h, csr::SIP), 0);
     assert_eq!(write_and_read(&mut h, csr::SIE, u64::MAX), 0);
@@ -236,7 +236,7 @@ fn sie_and_sip_show_what_is_delegated() {
 #[test]
 fn stimecmp_takes_over_stip() {
     let mut h = hart();
-    platform(&mut h).mtimecmp = u64::MAX;
+    platform(&mut h).mtimecmp[0] = u64::MAX;
     h.write_csr(csr::STIMECMP, 5);
     h.write_csr(csr::MIP, STI);
     h.write_csr(csr::MENVCFG, STCE);

@@ -194,11 +194,11 @@ fn run_to_timer(code: &[Inst]) -> Hart {
     h.x[8] = TOHOST;
     h.pc = RAM_BASE;
     h.write_csr(csr::MTVEC, RAM_BASE + 0x100);
-    platform(&mut h).mtimecmp = 50;
+    platform(&mut h).mtimecmp[0] = 50;
     h.write_csr(csr::MIE, MTI);
     h.write_csr(csr::MSTATUS, MIE);
     h.config.max_insns = Some(1_000_000);
-    let mut machine = Machine { hart: Box::new(h), engine: Engine::default(), process: None };
+    let mut machine = Machine { hart: Box::new(h), engine: Engine::default(), process: None, harts: None };
     assert_eq!(machine.run(None), Outcome::Exited(0));
     assert_eq!(machine.hart.x[10], 1 << 63 | 7);
     *machine.hart

@@ -9,7 +9,7 @@ const AT: u64 = RAM_BASE + 0x100;
 
 fn ready() -> Hart {
     let mut h = hart();
-    platform(&mut h).mtimecmp = u64::MAX;
+    platform(&mut h).mtimecmp[0] = u64::MAX;
     h.write_csr(csr::MTVEC, HANDLER);
     h.write_csr(csr::STVEC, S_HANDLER);
     h.pc = AT;
@@ -134,8 +134,8 @@ fn interrupts_are_taken_by_priority_and_vectored() {
     h.write_csr(csr::MTVEC, HANDLER | 1);
     h.write_csr(csr::MIE, u64::MAX);
     h.write_csr(csr::MIP, SSI | STI | SEI);
-    platform(&mut h).msip = true;
-    platform(&mut h).mtimecmp = 0;
+    platform(&mut h).msip[0] = true;
+    platform(&mut h).mtimecmp[0] = 0;
     let mut taken = Vec::new();
     for clear in [MSI, MTI, SEI, SSI, STI] {
         h.write_csr(csr::MSTATUS, MIE);
@@ -147,8 +147,8 @@ fn interrupts_are_taken_by_priority_and_vectored() {
         assert_eq!(state(&h, M_TRAP), [AT, cause, 0]);
         taken.push(cause & 0xff);
         match clear {
-            MSI => platform(&mut h).msip = false,
-            MTI => platform(&mut h).mtimecmp = u64::MAX,
+            MSI => platform(&mut h).msip[0] = false,
+            MTI => platform(&mut h).mtimecmp[0] = u64::MAX,
             _ => h.write_csr(csr::MIP, h.read_csr(csr::MIP).unwrap() & !clear),
         }
     }
@@ -222,7 +222,7 @@ fn a_handler_that_traps_at_once_ends_it() {
 #[test]
 fn wfi_lets_time_fly_to_the_timer() {
     let mut h = ready();
-    platform(&mut h).mtimecmp = 1_000_000;
+    platform(&mut h).mtimecmp[0] = 1_000_000;
     h.write_csr(csr::MIE, MTI);
     assert_eq!(h.instructions_to_timer(), 100_000_000);
     h.instret = 30;
@@ -232,7 +232,7 @@ fn wfi_lets_time_fly_to_the_timer() {
     assert_eq!(h.mip() & MTI, MTI);
     assert_eq!(h.instructions_to_timer(), u64::MAX);
     // With an interrupt pending, or none to wait for, it does nothing.
-    platform(&mut h).mtimecmp = 2_000_000;
+    platform(&mut h).mtimecmp[0] = 2_000_000;
     h.write_csr(csr::MIE, MTI | SSI);
     h.write_csr(csr::MIP, SSI);
     run(&mut h, Op::Wfi, 0, 0, 0).unwrap();
