@@ -172,6 +172,7 @@ impl Process {
         me.name = [0; 16];
         me.name[..len].copy_from_slice(&exe[..len]);
         (me.tid, me.clear_tid, me.robust) = (pid, 0, super::futex::Robust::default());
+        me.rseq = super::rseq::Rseq::default();
         self.signals.trampoline = facts.trampoline;
         self.reset_signals();
         self.time.forget_posix_timers();

@@ -285,6 +285,8 @@ struct Descriptor {
 pub struct Files {
     descriptors: Vec<Option<Descriptor>>,
     open: Vec<Option<OpenFile>>,
+    /// `RLIMIT_NOFILE`: descriptors are below it.
+    pub limit: usize,
     /// What was written to captured streams.
     pub captured: [Vec<u8>; 2],
 }
@@ -292,8 +294,12 @@ pub struct Files {
 impl Files {
     /// The three standard streams.
     pub fn new(options: &mut ProcessOptions) -> Self {
-        let mut files =
-            Files { descriptors: Vec::new(), open: Vec::new(), captured: [Vec::new(), Vec::new()] };
+        let mut files = Files {
+            descriptors: Vec::new(),
+            open: Vec::new(),
+            limit: MOST_FILES,
+            captured: [Vec::new(), Vec::new()],
+        };
         let stdin = match std::mem::take(&mut options.stdin) {
             Input::Inherit => Kind::Host(Arc::new(HostFile::standard(0))),
             Input::Bytes(bytes) => Kind::Bytes(bytes, 0),
@@ -346,7 +352,7 @@ impl Files {
 
     fn lowest_free(&self, from: usize) -> Result<usize, Errno> {
         let used = |fd: &usize| self.descriptors.get(*fd).is_some_and(Option::is_some);
-        (from..MOST_FILES).find(|fd| !used(fd)).ok_or(Errno::MFILE)
+        (from..self.limit).find(|fd| !used(fd)).ok_or(Errno::MFILE)
     }
 
     fn place(&mut self, fd: usize, descriptor: Descriptor) {
@@ -395,7 +401,7 @@ impl Files {
     /// A second descriptor for the same open file, the lowest free one from `from` on.
     pub fn duplicate(&mut self, fd: u64, from: usize, cloexec: bool) -> Result<u64, Errno> {
         let old = self.descriptor(fd)?;
-        if from >= MOST_FILES {
+        if from >= self.limit {
             return Err(Errno::INVAL);
         }
         let new = self.lowest_free(from)?;
@@ -407,7 +413,7 @@ impl Files {
     pub fn duplicate_to(&mut self, old: u64, new: u64, cloexec: bool) -> Result<u64, Errno> {
         let from = self.descriptor(old)?;
         let new = new as u32 as usize;
-        if new >= MOST_FILES {
+        if new >= self.limit {
             return Err(Errno::BADF);
         }
         let _ = self.close(new as u64);

@@ -24,6 +24,8 @@ const MOST_ROBUST: usize = 2048;
 pub struct FutexWait {
     /// The futex: where it is in RAM.
     key: usize,
+    /// And its address.
+    address: u64,
     /// Which wakes it takes part in.
     bitset: u32,
     /// It was woken, with this answer.
@@ -137,7 +139,7 @@ impl Process {
                 return Err(Errno::AGAIN.into());
             }
             let order = self.next_order();
-            let wait = FutexWait { key, bitset, woken: None, order, pi: false, requeue_pi };
+            let wait = FutexWait { key, address, bitset, woken: None, order, pi: false, requeue_pi };
             self.me_mut().suspended.futex = Some(wait);
         }
         self.wait_on_futex(hart, address, timeout, clock)
@@ -290,7 +292,8 @@ impl Process {
             let word = user::read_u32(hart, address)?;
             user::write_u32(hart, address, word | WAITERS)?;
             let order = self.next_order();
-            let wait = FutexWait { key, bitset: ANY, woken: None, order, pi: true, requeue_pi: None };
+            let wait =
+                FutexWait { key, address, bitset: ANY, woken: None, order, pi: true, requeue_pi: None };
             self.me_mut().suspended.futex = Some(wait);
         }
         self.wait_on_futex(hart, address, timeout, Some(clock))
@@ -330,7 +333,7 @@ impl Process {
             if wait.requeue_pi != Some(to) {
                 return Err(Errno::INVAL.into());
             }
-            (wait.key, wait.order, wait.pi) = (to, order, true);
+            (wait.key, wait.address, wait.order, wait.pi) = (to, address, order, true);
             if word & TID == 0 {
                 let tid = thread.tid;
                 user::write_u32(hart, address, tid | word & OWNER_DIED)?;
@@ -387,6 +390,23 @@ impl Process {
         }
         if pending != 0 {
             self.owner_died(hart, (pending & !1).wrapping_add(offset), pending & 1 != 0);
+        }
+    }
+
+    /// A thread ends: locks with priority inheritance that it holds go to those who wait for them, whether it
+    /// had them in its list or not (`exit_pi_state_list` of Linux).
+    pub(super) fn release_pi_locks(&mut self, hart: &mut Hart) {
+        let waits = self.threads.all.iter().filter_map(|thread| thread.suspended.futex.as_ref());
+        let waits = waits.filter(|wait| wait.pi && wait.woken.is_none());
+        let mut addresses: Vec<u64> = waits.map(|wait| wait.address).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        for address in addresses {
+            let Ok(word) = user::read_u32(hart, address) else { continue };
+            // The list may have said already that the owner died.
+            if word & TID == self.me().tid || word & (TID | OWNER_DIED) == OWNER_DIED {
+                let _ = self.pass_on_pi(hart, address, OWNER_DIED);
+            }
         }
     }
 

@@ -19,8 +19,8 @@ fn check(result: libc::c_long) -> Result<u64, Errno> {
 
 /// Which of two processes this is, after [`fork`].
 pub enum Forked {
-    /// The new one.
-    Child,
+    /// The new one, and where it hears of signals ([`begin_receiving`]).
+    Child(Result<OwnedFd, Errno>),
     /// The old one, and the id of the new.
     Parent(i32),
 }
@@ -34,10 +34,23 @@ pub fn fork() -> Result<Forked, Errno> {
     if threads != 1 {
         return Err(Errno::AGAIN);
     }
-    // SAFETY: with one thread no lock is held by another, and the copy is as consistent as the original.
-    match check(libc::c_long::from(unsafe { libc::fork() }))? {
-        0 => Ok(Forked::Child),
-        pid => Ok(Forked::Parent(pid as i32)),
+    // What is sent to the copy before it has a queue of its own must wait for that, and must not ring the bell
+    // of the original.
+    // SAFETY: sets of signals are plain values. With one thread no lock is held by another, and the copy is as
+    // consistent as the original.
+    unsafe {
+        let mut most = std::mem::zeroed::<libc::sigset_t>();
+        let mut before = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigfillset(&mut most);
+        libc::sigdelset(&mut most, libc::SIGSEGV);
+        libc::sigdelset(&mut most, libc::SIGBUS);
+        libc::sigprocmask(libc::SIG_BLOCK, &most, &mut before);
+        let forked = check(libc::c_long::from(libc::fork())).map(|pid| match pid {
+            0 => Forked::Child(begin_receiving()),
+            pid => Forked::Parent(pid as i32),
+        });
+        libc::sigprocmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+        forked
     }
 }
 
@@ -203,6 +216,11 @@ pub fn has_received() -> bool {
     QUEUE.put.load(Ordering::Relaxed) != QUEUE.taken.load(Ordering::Relaxed)
 }
 
+/// The bell has rung, and there is nothing to take.
+pub fn silence(bell: &OwnedFd) {
+    let _ = rustix::io::read(bell, &mut [0; 8]);
+}
+
 /// Takes the next signal of the host.
 pub fn take_received(bell: &OwnedFd) -> Option<Received> {
     let taken = QUEUE.taken.load(Ordering::Relaxed);
@@ -303,6 +321,178 @@ pub fn ioctl<const N: usize>(fd: impl AsFd, request: u64, argument: &mut [u8; N]
     // SAFETY: callers name requests whose argument has N bytes.
     let result = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), request, argument.as_mut_ptr()) };
     check(libc::c_long::from(result))
+}
+
+/// An `ioctl` whose argument is a number, or that has none.
+pub fn ioctl_number(fd: impl AsFd, request: u64, argument: u64) -> Result<u64, Errno> {
+    // SAFETY: callers name requests whose argument the kernel takes as a number.
+    check(libc::c_long::from(unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), request, argument) }))
+}
+
+/// `fcntl` with a number.
+pub fn file_control(fd: impl AsFd, command: i32, argument: i32) -> Result<u64, Errno> {
+    // SAFETY: callers name commands whose argument the kernel takes as a number.
+    check(libc::c_long::from(unsafe { libc::fcntl(fd.as_fd().as_raw_fd(), command, argument) }))
+}
+
+/// System V semaphores, message queues and shared memory.
+pub mod ipc {
+    use super::{Errno, check};
+    use crate::mem::{PAGE, SharedPage};
+
+    fn done(result: i32) -> Result<(), Errno> {
+        check(libc::c_long::from(result)).map(|_| ())
+    }
+
+    /// `semget`.
+    pub fn get_semaphores(key: i32, count: i32, flags: i32) -> Result<u64, Errno> {
+        // SAFETY: passes numbers, as do the others that say nothing else.
+        check(libc::c_long::from(unsafe { libc::semget(key, count, flags) }))
+    }
+
+    /// `semop`, whose operations must be told not to wait.
+    pub fn operate(id: i32, operations: &mut [libc::sembuf]) -> Result<(), Errno> {
+        // SAFETY: the kernel reads the list.
+        done(unsafe { libc::semop(id, operations.as_mut_ptr(), operations.len()) })
+    }
+
+    /// `semctl` with a number.
+    pub fn control_semaphore(id: i32, number: i32, command: i32, value: i32) -> Result<u64, Errno> {
+        // SAFETY: callers name commands whose argument is a number or that have none.
+        check(libc::c_long::from(unsafe { libc::semctl(id, number, command, value) }))
+    }
+
+    /// `GETALL` and `SETALL`, with a value for each semaphore.
+    pub fn all_semaphores(id: i32, command: i32, values: &mut Vec<u16>) -> Result<(), Errno> {
+        // Somebody may put another set in the place of the one that was asked for: there is room for any.
+        values.resize(values.len().max(1 << 16), 0);
+        // SAFETY: the kernel reads or writes a value for each semaphore of a set, of which there are no more.
+        done(unsafe { libc::semctl(id, 0, command, values.as_mut_ptr()) })
+    }
+
+    /// `IPC_STAT` of semaphores.
+    pub fn stat_semaphores(id: i32) -> Result<libc::semid_ds, Errno> {
+        // SAFETY: all zeroes are a value, which the kernel overwrites; so in the others.
+        unsafe {
+            let mut stat = std::mem::zeroed::<libc::semid_ds>();
+            done(libc::semctl(id, 0, libc::IPC_STAT, &raw mut stat)).map(|()| stat)
+        }
+    }
+
+    /// `IPC_SET` of semaphores.
+    pub fn set_semaphores(id: i32, stat: &mut libc::semid_ds) -> Result<(), Errno> {
+        // SAFETY: the kernel reads it; so in the others.
+        done(unsafe { libc::semctl(id, 0, libc::IPC_SET, std::ptr::from_mut(stat)) })
+    }
+
+    /// `msgget`.
+    pub fn get_queue(key: i32, flags: i32) -> Result<u64, Errno> {
+        // SAFETY: passes numbers.
+        check(libc::c_long::from(unsafe { libc::msgget(key, flags) }))
+    }
+
+    /// `msgsnd` of a message that begins with the eight bytes of its kind.
+    pub fn send(id: i32, message: &[u8], flags: i32) -> Result<(), Errno> {
+        let size = message.len().checked_sub(8).ok_or(Errno::INVAL)?;
+        // SAFETY: the kernel reads eight bytes and `size` more.
+        done(unsafe { libc::msgsnd(id, message.as_ptr().cast(), size, flags) })
+    }
+
+    /// `msgrcv`; the bytes that came after the eight of the kind.
+    pub fn receive(id: i32, message: &mut [u8], kind: i64, flags: i32) -> Result<usize, Errno> {
+        let size = message.len().checked_sub(8).ok_or(Errno::INVAL)?;
+        // SAFETY: the kernel writes eight bytes and at most `size` more.
+        let received = unsafe { libc::msgrcv(id, message.as_mut_ptr().cast(), size, kind, flags) };
+        check(received as libc::c_long).map(|len| len as usize)
+    }
+
+    /// `IPC_RMID` of a queue.
+    pub fn remove_queue(id: i32) -> Result<(), Errno> {
+        // SAFETY: this command has no argument.
+        done(unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) })
+    }
+
+    /// `IPC_STAT` of a queue.
+    pub fn stat_queue(id: i32) -> Result<libc::msqid_ds, Errno> {
+        // SAFETY: as above.
+        unsafe {
+            let mut stat = std::mem::zeroed::<libc::msqid_ds>();
+            done(libc::msgctl(id, libc::IPC_STAT, &raw mut stat)).map(|()| stat)
+        }
+    }
+
+    /// `IPC_SET` of a queue.
+    pub fn set_queue(id: i32, stat: &mut libc::msqid_ds) -> Result<(), Errno> {
+        // SAFETY: as above.
+        done(unsafe { libc::msgctl(id, libc::IPC_SET, stat) })
+    }
+
+    /// `shmget`.
+    pub fn get_memory(key: i32, size: u64, flags: i32) -> Result<u64, Errno> {
+        // SAFETY: passes numbers.
+        check(libc::c_long::from(unsafe { libc::shmget(key, size as usize, flags) }))
+    }
+
+    /// `IPC_RMID` of shared memory.
+    pub fn remove_memory(id: i32) -> Result<(), Errno> {
+        // SAFETY: this command has no argument.
+        done(unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) })
+    }
+
+    /// `IPC_STAT` of shared memory.
+    pub fn stat_memory(id: i32) -> Result<libc::shmid_ds, Errno> {
+        // SAFETY: as above.
+        unsafe {
+            let mut stat = std::mem::zeroed::<libc::shmid_ds>();
+            done(libc::shmctl(id, libc::IPC_STAT, &raw mut stat)).map(|()| stat)
+        }
+    }
+
+    /// `IPC_SET` of shared memory.
+    pub fn set_memory(id: i32, stat: &mut libc::shmid_ds) -> Result<(), Errno> {
+        // SAFETY: as above.
+        done(unsafe { libc::shmctl(id, libc::IPC_SET, stat) })
+    }
+
+    /// Shared memory that is attached, somewhere in the address space of the host.
+    pub struct Segment {
+        address: usize,
+        len: usize,
+    }
+
+    impl Segment {
+        /// `shmat`.
+        pub fn attach(id: i32, writable: bool) -> Result<Self, Errno> {
+            let len = stat_memory(id)?.shm_segsz;
+            let flags = if writable { 0 } else { libc::SHM_RDONLY };
+            // SAFETY: the host chooses an address where nothing is.
+            let address = unsafe { libc::shmat(id, std::ptr::null(), flags) };
+            check(address as libc::c_long)?;
+            let mut segment = Segment { address: address as usize, len };
+            // The id may mean another one now, which is shorter.
+            segment.len = segment.len.min(stat_memory(id)?.shm_segsz);
+            Ok(segment)
+        }
+
+        /// How many bytes it has.
+        pub fn size(&self) -> usize {
+            self.len
+        }
+
+        /// The page at an offset, if it is there.
+        pub fn page(&self, offset: u64) -> Option<SharedPage> {
+            let offset = usize::try_from(offset).ok().filter(|at| *at < self.len)?;
+            // SAFETY: the page is mapped shared as long as this is.
+            offset.is_multiple_of(PAGE as usize).then(|| unsafe { SharedPage::new(self.address + offset) })
+        }
+    }
+
+    impl Drop for Segment {
+        fn drop(&mut self) {
+            // SAFETY: nothing refers to it by this address any more.
+            unsafe { libc::shmdt(self.address as *const libc::c_void) };
+        }
+    }
 }
 
 /// Sockets.

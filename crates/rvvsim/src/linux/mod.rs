@@ -3,11 +3,14 @@
 //! * [`space`], [`holes`] and [`pages`]: the address space, what is free of it, and its page frames;
 //! * [`load`]: programs, interpreters, the initial stack;
 //! * [`syscall`]: the list of system calls, and which function serves each; [`strace`] writes them down;
-//! * [`memory`], [`io`], [`paths`], [`time`], [`process`], [`signal`], [`futex`]: those functions, by what
+//! * [`memory`], [`io`], [`control`], [`paths`], [`time`], [`process`], [`signal`], [`futex`]: those functions, by what
 //!   they are about;
-//! * [`thread`] and [`schedule`]: threads, and their turns on the one hart;
-//! * [`family`], [`children`] and [`exec`]: processes, what bounds them together, and programs they start;
+//! * [`thread`], [`schedule`] and [`rseq`]: threads, their turns on the one hart, and sequences that a turn
+//!   must not divide;
+//! * [`family`], [`children`], [`exec`] and [`pidfd`]: processes, what bounds them together, programs they
+//!   start, and descriptors of them;
 //! * [`socket`] and [`events`]: sockets, and descriptors that say that something has happened;
+//! * [`sysv`]: System V semaphores, message queues and shared memory;
 //! * [`host`]: what of the host needs `unsafe`;
 //! * [`transfer`]: reading and writing files of the host without ever waiting in it;
 //! * [`files`], [`sandbox`] and [`walk`]: open files, and which files the guest can reach at all;
@@ -17,6 +20,7 @@
 //! bounded, and it reaches nothing of the host that [`ProcessOptions`] does not grant.
 
 mod children;
+mod control;
 mod events;
 mod exec;
 mod family;
@@ -32,9 +36,11 @@ mod memory;
 mod options;
 mod pages;
 mod paths;
+mod pidfd;
 mod poll;
 mod proc;
 mod process;
+mod rseq;
 mod sandbox;
 mod schedule;
 mod signal;
@@ -44,6 +50,7 @@ mod splice;
 mod stat;
 mod strace;
 mod syscall;
+mod sysv;
 mod thread;
 mod time;
 mod tmp;
@@ -269,7 +276,8 @@ impl Process {
     pub fn syscall(&mut self, hart: &mut Hart) -> Verdict {
         let number = hart.x[17];
         let args = [hart.x[10], hart.x[11], hart.x[12], hart.x[13], hart.x[14], hart.x[15]];
-        let told = self.options.strace.then(|| strace::call(hart, number, &args));
+        let tid = self.me().tid;
+        let told = self.options.strace.then(|| strace::Told { tid, call: strace::call(hart, number, &args) });
         space_of(hart).0.take_used_up();
         let served = self.dispatch(hart, number, args);
         if space_of(hart).0.take_used_up() {

@@ -1,7 +1,9 @@
 //! What a guest process is given.
 
 use crate::turns::Schedule;
+use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A folder of the host that the guest may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,8 +103,11 @@ pub struct ProcessOptions {
     pub tmp_limit: u64,
     /// The guest may do with files whatever the user may.
     pub host_fs: bool,
-    /// Write each system call to standard error, as QEMU's `-strace` does.
+    /// Write each system call down, as QEMU's `-strace` does.
     pub strace: bool,
+    /// Where; standard error if that is `None`. Each line is one write, so that processes may share a file that
+    /// is open to append.
+    pub strace_log: Option<Arc<File>>,
     /// File descriptor 0.
     pub stdin: Input,
     /// File descriptor 1.
@@ -149,6 +154,7 @@ impl Default for ProcessOptions {
             tmp_limit: 1 << 30,
             host_fs: false,
             strace: false,
+            strace_log: None,
             stdin: Input::default(),
             stdout: Output::default(),
             stderr: Output::default(),

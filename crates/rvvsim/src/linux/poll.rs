@@ -101,7 +101,7 @@ impl Process {
     /// `ppoll(fds, count, timeout, mask, size)`.
     pub(super) fn sys_ppoll(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [fds, count, timeout, mask, ..] = args;
-        if count > super::files::MOST_FILES as u64 {
+        if count > self.files.limit as u64 {
             return Err(Errno::INVAL.into());
         }
         let mut questions = Vec::new();

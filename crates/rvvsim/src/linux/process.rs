@@ -1,5 +1,6 @@
 //! System calls about the process itself: who it is, its limits, and files about it.
 
+use super::files::MOST_FILES;
 use super::options::ProcessOptions;
 use super::user::{self, Layout};
 use super::{Process, Served, space_of};
@@ -87,15 +88,18 @@ impl Random {
     }
 }
 
+/// `RLIMIT_NOFILE`.
+const NOFILE: usize = 7;
+
 /// The limits of a new process, as most Linux systems have them.
 pub fn usual_limits(options: &ProcessOptions) -> [(u64, u64); 16] {
     const INFINITY: u64 = u64::MAX;
     let mut limits = [(INFINITY, INFINITY); 16];
-    let files = super::files::MOST_FILES as u64;
+    let files = MOST_FILES as u64;
     limits[3] = (options.stack, INFINITY);
     limits[4] = (0, INFINITY);
     limits[6] = (u64::from(options.most_processes), u64::from(options.most_processes));
-    limits[7] = (files, files);
+    limits[NOFILE] = (files, files);
     limits
 }
 
@@ -180,6 +184,9 @@ impl Process {
         }
         if let Some(wanted) = wanted {
             self.limits[index] = wanted;
+            if index == NOFILE {
+                self.files.limit = usize::try_from(wanted.0).unwrap_or(MOST_FILES).min(MOST_FILES);
+            }
         }
         Ok(0)
     }

@@ -10,9 +10,10 @@ use super::options::ProcessOptions;
 use super::tmp::{self, Room, Tmp};
 use super::walk::{End, Folder, Held, Walk};
 use crate::machine::LoadError;
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
+use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +33,26 @@ pub struct OpenGrant {
 }
 
 impl OpenGrant {
+    /// The host's name of what is at `path` below it, if that is there. As QEMU has it: by the prefix of the name;
+    /// but links lead to what is below it, too, and not to the root of the host.
+    fn host_name(&self, path: &[u8], follow: bool) -> Option<Vec<u8>> {
+        let full = [self.name.as_slice(), path].concat();
+        let id = |stat: Stat| (stat.st_dev, stat.st_ino);
+        let at_flags = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
+        let plain = rustix::fs::statat(CWD, full.as_slice(), at_flags).map(id).ok();
+        let mut flags = OFlags::PATH | OFlags::CLOEXEC;
+        flags.set(OFlags::NOFOLLOW, !follow);
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        let Ok(found) = rustix::fs::openat2(&self.fd, path, flags, Mode::empty(), resolve) else {
+            return plain.map(|_| full);
+        };
+        if rustix::fs::fstat(&found).map(id).ok() == plain {
+            return Some(full);
+        }
+        let link = format!("/proc/self/fd/{}", found.as_raw_fd());
+        rustix::fs::readlink(link, Vec::new()).ok().map(CString::into_bytes)
+    }
+
     fn open(path: &Path, name: Vec<u8>, writable: bool) -> Result<Self, LoadError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(CWD, path, flags, Mode::empty());
@@ -70,6 +91,9 @@ pub struct FileSystem {
     /// The guest's working directory.
     pub cwd: Vec<u8>,
 }
+
+/// Folders whose contents the kernel makes.
+const OF_THE_KERNEL: [&[u8]; 3] = [b"/dev", b"/proc", b"/sys"];
 
 impl FileSystem {
     /// Opens what was granted.
@@ -171,10 +195,14 @@ impl FileSystem {
     fn in_sysroot(&self, path: &[u8], follow: bool) -> Result<Option<Place<'_>>, Errno> {
         let Some(root) = &self.sysroot else { return Ok(None) };
         if self.host_fs {
-            // As QEMU does it: by the prefix of the name.
-            let full = [root.name.as_slice(), path].concat();
-            let there = rustix::fs::statat(CWD, full.as_slice(), AtFlags::empty()).is_ok();
-            return Ok(there.then_some(Place::Host(full)));
+            // What is the kernel's is not in a sysroot, even if that has folders or device files of these names.
+            let under = |name: &&[u8]| {
+                path.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+            };
+            if OF_THE_KERNEL.iter().any(under) {
+                return Ok(None);
+            }
+            return Ok(root.host_name(path, follow).map(Place::Host));
         }
         match Walk::from_root(self, true)?.to(path, follow) {
             Ok((End::Entry { seen: None, .. }, _)) => Ok(None),

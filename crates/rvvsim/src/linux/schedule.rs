@@ -10,6 +10,7 @@
 
 use super::files::HostFile;
 use super::options::Clock;
+use super::signal::{Info, SIGSEGV};
 use super::{Process, Verdict, host};
 use crate::Hart;
 use crate::turns::{Schedule, Turns};
@@ -117,7 +118,8 @@ impl Process {
 
     fn put_on_hart(&mut self, hart: &mut Hart, next: usize) {
         let threads = &mut self.threads;
-        if threads.vacant || next != threads.current {
+        let switches = threads.vacant || next != threads.current;
+        if switches {
             if !threads.vacant {
                 hart.exchange(&mut threads.all[threads.current].registers);
             }
@@ -131,6 +133,9 @@ impl Process {
             hart.flush_tlb();
         }
         self.begin_turn(hart);
+        if switches && self.abort_sequence(hart).is_err() {
+            self.force(Info::kernel(SIGSEGV));
+        }
     }
 
     /// The next thread that can run.
@@ -187,6 +192,12 @@ impl Process {
         let most = Timespec { tv_sec: most.as_secs() as i64, tv_nsec: i64::from(most.subsec_nanos()) };
         let answer = rustix::event::poll(&mut polls, Some(&most));
         let ready: Vec<bool> = polls.iter().map(|poll| !poll.revents().is_empty()).collect();
+        if let Some(bell) = bell
+            && ready.last() == Some(&true)
+            && !host::has_received()
+        {
+            host::silence(bell);
+        }
         for ((i, ..), ready) in asked.iter().zip(ready) {
             // What cannot be polled is tried again, so that whoever reads or writes it learns why.
             if ready || answer.is_err_and(|e| e != rustix::io::Errno::INTR) {

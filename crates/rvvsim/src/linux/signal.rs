@@ -278,7 +278,7 @@ impl Process {
     }
 
     /// A signal the thread cannot refuse: if it is blocked or ignored, it has its default effect.
-    fn force(&mut self, info: Info) {
+    pub(super) fn force(&mut self, info: Info) {
         let signals = &mut self.threads.all[self.threads.current].signals;
         let action = &mut self.signals.actions[info.signal as usize];
         if signals.blocked & bit(info.signal) != 0 || action.handler == SIG_IGN {
@@ -559,7 +559,7 @@ impl Process {
             let Some(info) = self.next_signal() else { break };
             let signal = info.signal;
             if self.options.strace {
-                super::strace::tell_signal(&info);
+                self.log_line(super::strace::signal(&info));
             }
             let action = self.signals.actions[signal as usize];
             match action.handler {
@@ -579,6 +579,10 @@ impl Process {
                     return end(hart, Verdict::Kill { signal, trap });
                 }
                 _ => {}
+            }
+            if self.abort_sequence(hart).is_err() {
+                self.me_mut().rseq = super::rseq::Rseq::default();
+                self.force(Info::kernel(SIGSEGV));
             }
             let signals = &mut self.me_mut().signals;
             let mask = signals.suspended.take().unwrap_or(signals.blocked);

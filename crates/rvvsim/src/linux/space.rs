@@ -3,6 +3,7 @@
 use super::family::Family;
 use super::files::HostFile;
 use super::holes::Holes;
+use super::host::ipc::Segment;
 use super::pages::{Charge, DIRTY, EXEC, Entry, Frames, HOST, PageTable, READ, USER_END, WRITE};
 use crate::mem::{Access, PAGE, Ram, Target};
 use crate::trap::{Cause, Exec, Trap};
@@ -32,6 +33,8 @@ pub enum Backing {
     Words(&'static [u32]),
     /// A file, from this offset at the area's start.
     File(Arc<HostFile>, u64),
+    /// System V shared memory, from this offset at the area's start.
+    Segment(Arc<Segment>, u64),
 }
 
 /// A range of addresses mapped alike.
@@ -68,7 +71,7 @@ impl Area {
 
     /// The part of the area from `by` bytes on.
     fn advance(&mut self, by: u64) {
-        if let Backing::File(_, offset) = &mut self.backing {
+        if let Backing::File(_, offset) | Backing::Segment(_, offset) = &mut self.backing {
             *offset += by;
         }
     }
@@ -171,7 +174,7 @@ impl AddressSpace {
                 _ => "load from a page that may not be read",
             });
         }
-        if self.host_sharing && area.is_shared_file() {
+        if self.host_sharing && area.is_shared_file() || matches!(area.backing, Backing::Segment(..)) {
             return self.fault_in_host(ram, va);
         }
         if area.is_shared_file() {
@@ -198,6 +201,8 @@ impl AddressSpace {
                     place.copy_from_slice(&word.to_le_bytes());
                 }
             }
+            // It was found above.
+            Backing::Segment(..) => {}
             Backing::File(file, offset) => {
                 if file.read_page(offset + (page - start), bytes) == 0 {
                     self.frames.give(ram, frame);
@@ -212,25 +217,35 @@ impl AddressSpace {
     /// The frame of a page of a shared mapping: the host's own page of the file.
     fn fault_in_host(&mut self, ram: &mut Ram, va: u64) -> Result<usize, &'static str> {
         let page = va & !(PAGE - 1);
-        let Some((start, Area { backing: Backing::File(file, offset), may_write, .. })) = self.area_at(va)
-        else {
-            return Err("no mapping at this address");
-        };
-        let permissions = self.area_at(va).map_or(0, |(_, area)| area.permissions());
+        let Some((start, area)) = self.area_at(va) else { return Err("no mapping at this address") };
+        let (permissions, may_write, backing) = (area.permissions(), area.may_write, area.backing.clone());
         let present = self.table.get(page);
         if present.present() {
             self.table.set(page, Entry::new(present.frame(), permissions | HOST));
             return Ok(present.frame());
         }
-        let (file, offset, may_write) = (Arc::clone(file), offset + (page - start), *may_write);
-        if rustix::fs::fstat(&*file).is_ok_and(|stat| stat.st_size as u64 <= offset) {
+        let within = page - start;
+        if let Backing::File(file, offset) = &backing
+            && rustix::fs::fstat(&**file).is_ok_and(|stat| stat.st_size as u64 <= offset + within)
+        {
             return Err(PAST_END_OF_FILE);
         }
         let Some(frame) = self.frames.take(ram) else {
             self.used_up = true;
             return Err(OUT_OF_MEMORY);
         };
-        if ram.map_file(frame, &*file, offset, may_write).is_err() {
+        let mapped = match &backing {
+            Backing::File(file, offset) => ram.map_file(frame, &**file, offset + within, may_write),
+            Backing::Segment(segment, offset) => match segment.page(offset + within) {
+                Some(page) => ram.map_copy(frame, page),
+                None => {
+                    self.frames.give(ram, frame);
+                    return Err(PAST_END_OF_FILE);
+                }
+            },
+            Backing::Zero | Backing::Words(_) => Ok(()),
+        };
+        if mapped.is_err() {
             self.frames.give(ram, frame);
             self.used_up = true;
             return Err(OUT_OF_MEMORY);
@@ -243,6 +258,16 @@ impl AddressSpace {
     /// go.
     pub(super) fn ignore_bits(&mut self, bits: u32) -> bool {
         std::mem::replace(&mut self.ignored_bits, bits) != bits
+    }
+
+    /// The bytes of the System V shared memory that begins at an address.
+    pub(super) fn segment_at(&self, address: u64) -> Option<usize> {
+        match self.area_at(address) {
+            Some((start, Area { backing: Backing::Segment(segment, 0), .. })) if start == address => {
+                Some(segment.size())
+            }
+            _ => None,
+        }
     }
 
     /// From now on shared mappings are those of the host, if it can be.
@@ -559,6 +584,7 @@ impl AddressSpace {
             let (offset, name) = match &area.backing {
                 Backing::Zero | Backing::Words(_) => (0, area.name.into()),
                 Backing::File(file, offset) => (*offset, String::from_utf8_lossy(&file.path)),
+                Backing::Segment(_, offset) => (*offset, area.name.into()),
             };
             let _ = write!(text, "{start:08x}-{:08x} {r}{w}{x}{s} {offset:08x} 00:00 0", area.end);
             if !name.is_empty() {

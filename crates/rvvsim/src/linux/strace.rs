@@ -366,14 +366,14 @@ pub fn signal_name(signal: i32) -> String {
 }
 
 /// Writes down that a signal is delivered.
-pub fn tell_signal(info: &Info) {
+pub fn signal(info: &Info) -> String {
     let name = signal_name(info.signal);
     let detail = match info.code {
         0x80 => String::new(),
         1.. => format!(", si_addr={:#018x}", info.detail[0]),
         _ => format!(", si_pid={}, si_uid={}", info.detail[0] as u32, info.detail[0] >> 32),
     };
-    let _ = writeln!(std::io::stderr(), "--- {name} {{si_signo={name}, si_code={}{detail}}} ---", info.code);
+    format!("--- {name} {{si_signo={name}, si_code={}{detail}}} ---", info.code)
 }
 
 const PROT: [(u64, &str); 3] = [(4, "PROT_EXEC"), (1, "PROT_READ"), (2, "PROT_WRITE")];
@@ -509,10 +509,20 @@ pub fn call(hart: &mut Hart, number: u64, args: &[u64; 6]) -> String {
     format!("{name}({})", args.join(","))
 }
 
+/// A call before it is served.
+pub struct Told {
+    /// The thread that makes it.
+    pub tid: u32,
+    /// Its name and arguments.
+    pub call: String,
+}
+
 impl Process {
     /// Writes a call down once it is served.
-    pub(super) fn tell(&self, hart: &mut Hart, number: u64, args: &[u64; 6], call: String, served: &Served) {
-        let mut line = format!("{} {call}", self.me().tid);
+    pub(super) fn tell(&self, hart: &mut Hart, number: u64, args: &[u64; 6], told: Told, served: &Served) {
+        // A new process is another one than the caller, and a thread that has ended is not there any more.
+        let tid = if matches!(served, Err(Stop::Gone)) { told.tid } else { self.me().tid };
+        let mut line = format!("{tid} {}", told.call);
         let _ = match served {
             Ok(value) => match name(number) {
                 Some("brk" | "mmap" | "mremap") => write!(line, " = {value:#018x}"),
@@ -536,6 +546,15 @@ impl Process {
             Err(Stop::Again(_)) => return,
             Err(Stop::Resumed | Stop::Gone | Stop::End(_)) => Ok(()),
         };
-        let _ = writeln!(std::io::stderr(), "{line}");
+        self.log_line(line);
+    }
+
+    /// Writes a line of `-strace`.
+    pub(super) fn log_line(&self, mut line: String) {
+        line.push('\n');
+        let _ = match &self.options.strace_log {
+            Some(file) => (&**file).write_all(line.as_bytes()),
+            None => std::io::stderr().write_all(line.as_bytes()),
+        };
     }
 }

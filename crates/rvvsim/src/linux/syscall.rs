@@ -113,6 +113,7 @@ impl Process {
             94 => Err(Stop::End(Verdict::Exit(a as i32 & 0xff))),
             96 => self.sys_set_tid_address(a),
             98 => self.sys_futex(hart, args),
+            293 => self.sys_rseq(hart, args),
             99 => self.sys_set_robust_list(a, b),
             100 => self.sys_get_robust_list(hart, a, b, c),
             107 => self.sys_timer_create(hart, a, b, c),
@@ -163,6 +164,8 @@ impl Process {
             278 => self.sys_getrandom(hart, a, b, c),
             283 => sys_membarrier(a),
             435 => self.sys_clone3(hart, a, b),
+            424 => self.sys_pidfd_send_signal(hart, args),
+            434 => self.sys_pidfd_open(a, b),
 
             // Signals.
             129 => self.sys_kill(a, b),
@@ -198,6 +201,9 @@ impl Process {
             243 => self.sys_recvmmsg(hart, args),
             269 => self.sys_sendmmsg(hart, args),
 
+            // System V objects.
+            186..=197 => self.sys_sysv(hart, number, args),
+
             // Memory.
             214 => self.sys_brk(hart, a),
             215 => self.sys_munmap(hart, a, b),
@@ -210,8 +216,8 @@ impl Process {
             232 => self.sys_mincore(hart, a, b, c),
             233 => self.sys_madvise(hart, a, b, c),
 
-            // rseq, openat2: programs try them and do without.
-            293 | 437 => Err(Errno::NOSYS.into()),
+            // openat2: programs try it and do without.
+            437 => Err(Errno::NOSYS.into()),
             _ => {
                 let name = strace::name(number).map_or_else(|| format!("number {number}"), str::to_owned);
                 self.note_unsupported(&format!("system call {name}"));

@@ -3,6 +3,7 @@
 use super::children::Vfork;
 use super::files::HostFile;
 use super::futex::{FutexWait, Robust};
+use super::rseq::Rseq;
 use super::schedule::Wait;
 use super::signal::ThreadSignals;
 use super::user;
@@ -21,6 +22,8 @@ const MOST_VECTOR_BYTES: usize = 256 << 20;
 pub mod flag {
     /// Shares memory.
     pub const VM: u64 = 0x100;
+    /// Gives the caller a descriptor of the child.
+    pub const PIDFD: u64 = 0x1000;
     /// The caller waits until the child has another program or has ended.
     pub const VFORK: u64 = 0x4000;
     const FS: u64 = 0x200;
@@ -92,6 +95,8 @@ pub struct Thread {
     pub clear_tid: u64,
     /// The locks it holds that others must hear of.
     pub robust: Robust,
+    /// Its restartable sequences.
+    pub rseq: Rseq,
     /// Its name.
     pub name: [u8; 16],
     /// What `PR_RISCV_V_SET_CONTROL` asked for the next program.
@@ -113,6 +118,7 @@ impl Thread {
             wait: None,
             clear_tid: 0,
             robust: Robust::default(),
+            rseq: Rseq::default(),
             name: [0; 16],
             vector_next: 0,
             tagged: 0,
@@ -160,6 +166,8 @@ pub struct CloneArgs {
     pub parent_tid: u64,
     /// Where the id goes in the new task's memory.
     pub child_tid: u64,
+    /// Where a descriptor of the new process goes, if `CLONE_PIDFD` asks for one.
+    pub pidfd: u64,
 }
 
 impl Process {
@@ -177,7 +185,14 @@ impl Process {
     pub(super) fn sys_clone(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [flags, stack, parent_tid, tls, child_tid, _] = args;
         let (flags, signal) = (flags & !0xff, flags & 0xff);
-        self.clone_task(hart, CloneArgs { flags, signal, stack, tls, parent_tid, child_tid })
+        if flags & flag::PIDFD != 0 && flags & flag::PARENT_SETTID != 0 {
+            // Both would go to the same place.
+            return Err(Errno::INVAL.into());
+        }
+        self.clone_task(
+            hart,
+            CloneArgs { flags, signal, stack, tls, parent_tid, child_tid, pidfd: parent_tid },
+        )
     }
 
     /// `clone3(args, size)`.
@@ -193,12 +208,12 @@ impl Process {
         for (i, word) in words.iter_mut().take(known).enumerate() {
             *word = user::read_u64(hart, at.wrapping_add(8 * i as u64))?;
         }
-        let [flags, _pidfd, child_tid, parent_tid, signal, stack, stack_size, tls, tids, _, cgroup] = words;
+        let [flags, pidfd, child_tid, parent_tid, signal, stack, stack_size, tls, tids, _, cgroup] = words;
         if tids != 0 || cgroup != 0 || flags & 0xff != 0 || signal > 64 || (stack == 0) != (stack_size == 0) {
             return Err(Errno::INVAL.into());
         }
         let stack = stack.wrapping_add(stack_size);
-        self.clone_task(hart, CloneArgs { flags, signal, stack, tls, parent_tid, child_tid })
+        self.clone_task(hart, CloneArgs { flags, signal, stack, tls, parent_tid, child_tid, pidfd })
     }
 
     fn clone_task(&mut self, hart: &mut Hart, args: CloneArgs) -> Served {
@@ -280,6 +295,7 @@ impl Process {
     /// What others hear of when the current thread ends: its locks, and its id.
     pub(super) fn leave_thread(&mut self, hart: &mut Hart) {
         self.release_robust_list(hart);
+        self.release_pi_locks(hart);
         let clear = std::mem::take(&mut self.me_mut().clear_tid);
         if clear != 0 && user::write_u32(hart, clear, 0).is_ok() {
             self.wake_address(hart, clear, 1);

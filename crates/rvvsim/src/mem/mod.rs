@@ -4,7 +4,7 @@ mod guard;
 mod ram;
 mod tlb;
 
-pub use ram::{Ram, Saved};
+pub use ram::{Ram, Saved, SharedPage};
 pub(crate) use tlb::HostTlb;
 pub use tlb::{PAGE, Tlb};
 

@@ -7,7 +7,7 @@
 use super::{PAGE, Scalar, guard};
 use memmap2::{MmapMut, MmapOptions};
 use rustix::fd::AsFd;
-use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
+use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap, mmap_anonymous, mremap_fixed};
 
 /// Code is tracked in lines of this many bytes: 64 a page, one bit each.
 const LINE: usize = 64;
@@ -18,6 +18,21 @@ const ENOUGH: usize = 8;
 /// What RAM was: the numbers and bytes of the pages that were not zeroes, in order.
 #[derive(Clone, Default)]
 pub struct Saved(Vec<(usize, Box<[u8]>)>);
+
+/// A page of the host that is mapped shared, by its address.
+#[derive(Clone, Copy)]
+pub struct SharedPage(usize);
+
+impl SharedPage {
+    /// The page at an address.
+    ///
+    /// # Safety
+    /// A page must be there that is mapped shared, as long as this value is used.
+    #[must_use]
+    pub unsafe fn new(address: usize) -> Self {
+        SharedPage(address)
+    }
+}
 
 /// Guest RAM. Addresses here are offsets from its start; what they mean to the guest is the business
 /// of the translation that produced them.
@@ -132,12 +147,33 @@ impl Ram {
             let place = self.bytes.as_mut_ptr().add(offset).cast();
             mmap(place, PAGE as usize, prot, MapFlags::SHARED | MapFlags::FIXED, file, at)?;
         }
+        self.set_shared(offset);
+        Ok(())
+    }
+
+    /// Puts a page that this process has mapped shared elsewhere here, too: what is written to one is in the
+    /// other, and in other processes.
+    ///
+    /// # Panics
+    /// If `offset` is not that of a page.
+    pub fn map_copy(&mut self, offset: usize, page: SharedPage) -> std::io::Result<()> {
+        assert!(offset.is_multiple_of(PAGE as usize) && offset < self.bytes.len());
+        // SAFETY: a page of this slab, which stays mapped; its bytes are any bytes, whoever writes them. A length
+        // of 0 asks for a second mapping of the same page, which `SharedPage` says there is.
+        unsafe {
+            let place = self.bytes.as_mut_ptr().add(offset).cast();
+            mremap_fixed(page.0 as *mut _, 0, PAGE as usize, MremapFlags::MAYMOVE, place)?;
+        }
+        self.set_shared(offset);
+        Ok(())
+    }
+
+    fn set_shared(&mut self, offset: usize) {
         let page = offset / PAGE as usize;
         if self.shared.len() <= page / 64 {
             self.shared.resize(page / 64 + 1, 0);
         }
         self.shared[page / 64] |= 1 << (page % 64);
-        Ok(())
     }
 
     /// Puts a page of zeroes in the place of a page of a file.

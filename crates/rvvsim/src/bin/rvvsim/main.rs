@@ -217,6 +217,13 @@ impl Job {
         if let Some(argv0) = o.argv0 {
             args[0] = argv0;
         }
+        let strace_log = match o.log.as_ref().filter(|_| o.strace) {
+            None => None,
+            Some(path) => {
+                let file = File::options().append(true).create(true).open(path);
+                Some(Arc::new(file.map_err(|e| format!("cannot write to {}: {e}", path.display()))?))
+            }
+        };
         let pair = |(name, value): (OsString, OsString)| [name.into_vec(), value.into_vec()].join(&b'=');
         let process = ProcessOptions {
             args: args.into_iter().map(OsString::into_vec).collect(),
@@ -225,6 +232,7 @@ impl Job {
             host_fs: true,
             seed: o.seed,
             strace: o.strace,
+            strace_log,
             stack,
             most_processes: 1024,
             keep_children: true,

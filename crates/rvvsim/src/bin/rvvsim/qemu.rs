@@ -47,8 +47,9 @@ variables, with the rights of whoever runs it. Plain rvvsim shows it stdio only.
   -0 ARGV0                    the guest's argv[0]
   -s SIZE                     bytes of stack
   -R, -B, -p VALUE            accepted, without effect
-  -strace                     log system calls
-  -d in_asm                   log the instructions as they are decoded; -D FILE: there
+  -strace, -d strace          log system calls
+  -d in_asm                   log the instructions as they are decoded
+  -D FILE                     log there, and not to standard error
   -g PORT|PATH                wait for gdb there
   -seed N                     make the guest's random numbers repeatable
   -version, -h

@@ -42,6 +42,44 @@ fn sockets_and_events_under_load_leave_nothing_behind() {
     }
 }
 
+/// Locks of owners that end, restartable sequences, descriptors of processes and limits on descriptors, as the
+/// manual pages of Linux have them. QEMU 11.1 has neither robust lists nor restartable sequences.
+#[test]
+fn tasks_have_what_linux_offers_them() {
+    let scratch = Scratch::new("tasks");
+    let Some(program) = compile("tasks.c", &scratch, &["-static"]) else { return };
+    let common = "locks of owners that end\nrestartable sequences\ndescriptors of processes\n\
+                  limits on descriptors\n";
+    for schedule in ["round-robin", "round-robin:7", "random:1", "random:2"] {
+        let got = run(rvvsim(&["--schedule", schedule], &program, &[]));
+        assert_eq!(got, (common.to_owned(), Some(0)), "{schedule}");
+    }
+    // System V objects are the host's; in the sandbox there are none.
+    let with_sysv = format!("{common}System V objects\n");
+    assert_eq!(run(rvvsim(&["--host-fs"], &program, &["sysv"])), (with_sysv, Some(0)));
+    let (printed, code) = run(rvvsim(&[], &program, &["sysv"]));
+    assert!(printed.starts_with(common) && printed.ends_with("(errno 38)\n"), "{printed}");
+    assert_eq!(code, Some(1));
+}
+
+/// docs/running.md says how to run more of it.
+#[test]
+fn processes_and_pipes_under_load_lose_nothing() {
+    let scratch = Scratch::new("stress");
+    let Some(program) = compile("stress.c", &scratch, &["-static"]) else { return };
+    let stress = |schedule: &str, how: &str, count: &str, expected: &str| {
+        let got = run(rvvsim(&["--schedule", schedule], &program, &[how, count]));
+        assert_eq!(got, (format!("{expected}\n"), Some(0)), "{schedule}");
+    };
+    stress("round-robin", "processes", "400", "400 processes, 19800");
+    let schedules = ["round-robin", "round-robin:1000", "round-robin:37"].map(str::to_owned);
+    for schedule in schedules.into_iter().chain((1..=7).map(|seed| format!("random:{seed}"))) {
+        stress(&schedule, "processes", "16", "16 processes, 120");
+        stress(&schedule, "threads", "500", "500 numbers through 8 threads");
+        stress(&schedule, "forks", "500", "500 numbers through 8 processes");
+    }
+}
+
 #[test]
 fn limits_bound_all_processes_together_and_nothing_is_left_running() {
     let scratch = Scratch::new("bombs");
