@@ -161,7 +161,7 @@ fn machine(harts: u32, schedule: Schedule, engine: EngineChoice) -> Machine {
         max_insns: Some(3_000_000),
         ..Config::default()
     };
-    Machine::bare(config, &Image::parse(&program(u64::from(harts))).unwrap()).unwrap()
+    Machine::bare(config, &Image::parse(program(u64::from(harts))).unwrap()).unwrap()
 }
 
 fn schedules() -> impl Iterator<Item = Schedule> {
@@ -215,6 +215,6 @@ fn a_snapshot_has_all_harts() {
     assert_eq!(machine.run(None), Outcome::Exited(0));
     assert_eq!(machine.instructions_retired(), retired);
     assert!(machine.hart().memory() == memory);
-    machine.reset(&Image::parse(&program(4)).unwrap()).unwrap();
+    machine.reset(&Image::parse(program(4)).unwrap()).unwrap();
     assert_eq!(machine.run(None), Outcome::Exited(0));
 }
