@@ -155,7 +155,7 @@ mod tests {
         let with = |value: &str| {
             needs(&format!(
                 "{HEAD}\nglobal fn f() {{\n  var i: i32\n  loop i = i32(0) while < i32(4) step 1 {{\n    \
-                 set to[i] = {value}\n  }}\n}}\n\nmain {{\n  f()\n}}\n"
+                 set to[i] = {value}\n  }}\n}}\n\nmain {{\n  call f()\n}}\n"
             ))
         };
         assert!(with("((to[i] * to[i]) + to[i])").contraction);

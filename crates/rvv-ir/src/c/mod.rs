@@ -117,7 +117,7 @@ pub fn emit(programs: &[&Program], options: &COptions) -> String {
         }
         emit_program(&mut out, program, n, &prefix, &mut file, options);
     }
-    dispatch(&mut out, programs.len(), libc);
+    dispatch(&mut out, programs.len(), libc, options.language);
     out
 }
 
@@ -400,7 +400,7 @@ fn declare(out: &mut String, buffer: &Buffer, name: &str, poked: bool) {
 }
 
 /// The part of the file that picks programs and runs them.
-fn dispatch(out: &mut String, count: usize, libc: bool) {
+fn dispatch(out: &mut String, count: usize, libc: bool, language: Language) {
     out.push_str("static void run(unsigned long n)\n{\n    set_frm(0);\n");
     if count == 1 {
         out.push_str("    (void)n;\n    program();\n    output();\n");
@@ -412,7 +412,7 @@ fn dispatch(out: &mut String, count: usize, libc: bool) {
         out.push_str("    }\n");
     }
     out.push_str("}\n\n");
-    runtime::start(out, count, libc);
+    runtime::start(out, count, libc, language);
 }
 
 /// The floating-point types that literals and parameters of these programs may have.

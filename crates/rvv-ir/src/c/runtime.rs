@@ -339,9 +339,13 @@ __asm__(".text\n"
 
 "#;
 
-pub(super) fn start(out: &mut String, count: usize, libc: bool) {
+pub(super) fn start(out: &mut String, count: usize, libc: bool, language: Language) {
     if !libc {
         out.push_str(START);
+    }
+    // Without a C library, C++ takes `main` for any function.
+    if !libc && language == Language::Cpp {
+        out.push_str("extern \"C\" ");
     }
     out.push_str("__attribute__((used)) int main(int argc, char **argv)\n{\n");
     write!(
