@@ -145,7 +145,7 @@ biases! {
     /// Programs are twins: one of intrinsics, the next one the same as a loop of plain C.
     twins / Twins = "twins": 0.0,
     /// Of a program of plain C: relative weight of loops that compute element by element.
-    loop_map / LoopMap = "loop-map": 0.5,
+    loop_map / LoopMap = "loop-map": 0.7,
     /// Relative weight of nests of two and three loops.
     loop_nests / LoopNests = "loop-nests": 0.25,
     /// Relative weight of reductions.
@@ -153,11 +153,11 @@ biases! {
     /// Relative weight of stencils.
     loop_stencils / LoopStencils = "loop-stencils": 0.1,
     /// Relative weight of recurrences.
-    loop_recurrences / LoopRecurrences = "loop-recurrences": 0.1,
+    loop_recurrences / LoopRecurrences = "loop-recurrences": 0.06,
     /// Relative weight of loops that end early.
-    loop_search / LoopSearch = "loop-search": 0.1,
+    loop_search / LoopSearch = "loop-search": 0.06,
     /// Relative weight of scatters and histograms.
-    loop_scatter / LoopScatter = "loop-scatter": 0.05,
+    loop_scatter / LoopScatter = "loop-scatter": 0.03,
     /// Relative weight of loops on fields of records.
     loop_interleaved / LoopInterleaved = "loop-interleaved": 0.1,
     /// Relative weight of loops on bytes: memcpy, memset, strlen, memchr.
@@ -175,9 +175,9 @@ biases! {
     /// A loop has a pragma.
     loop_pragmas / LoopPragmas = "loop-pragmas": 0.05,
     /// A subscript that may be a modulo of the counter is one.
-    loop_modulo / LoopModulo = "loop-modulo": 0.7,
+    loop_modulo / LoopModulo = "loop-modulo": 0.35,
     /// A subscript that may be read from a buffer is.
-    loop_indirect / LoopIndirect = "loop-indirect": 0.7,
+    loop_indirect / LoopIndirect = "loop-indirect": 0.5,
     /// Buffers that were written are read and written again.
     loop_reuse / LoopReuse = "loop-reuse": 0.15,
     /// A subscript is any function of what there is, reduced to the buffer's size.
@@ -367,6 +367,8 @@ pub const POLICIES: &[NamedPolicy] = &[
             (Bias::Loops, 1.0),
             (Bias::LoopInterleaved, 1.0),
             (Bias::LoopScatter, 0.5),
+            (Bias::LoopIndirect, 0.7),
+            (Bias::LoopModulo, 0.7),
             (Bias::LoopMap, 0.2),
             (Bias::LoopSlp, 0.0),
         ],

@@ -60,7 +60,7 @@ impl Writer<'_> {
 
     /// How often a loop runs.
     pub(super) fn trips(&mut self) -> u64 {
-        const USUAL: [u64; 16] = [1, 3, 7, 8, 16, 16, 17, 31, 32, 33, 63, 64, 65, 100, 129, 200];
+        const USUAL: [u64; 16] = [1, 5, 8, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 199, 200];
         if self.rng.below(3) > 0 { USUAL[self.rng.below(16)] } else { 1 + self.rng.below(120) as u64 }
     }
 
