@@ -121,7 +121,7 @@ pub fn generate(plan: &Plan, k: u64, settings: &Settings) -> Result<Generated, G
     if Rng::new(&[plan.seed(), k / 2, 5]).chance(settings.weights.twins) {
         // The even one is intrinsics, the next one the same in plain C.
         let [vector, scalar] = twins(plan.seed(), k / 2);
-        let program = if k % 2 == 0 { vector } else { scalar };
+        let program = if k.is_multiple_of(2) { vector } else { scalar };
         let mut generated = mend(plan, k, program, settings)?;
         generated.program.reschedule(settings.scheduler, k);
         return Ok(generated);

@@ -222,7 +222,9 @@ impl Builder<'_> {
             let kind = match (class.kind, self.class.kind) {
                 (Kind::Plain, _) => true,
                 // A vl of groups of eight is one of groups of four.
-                (Kind::Groups(own), Kind::Groups(vl)) => vl % own == 0 && class.ratio <= self.class.ratio,
+                (Kind::Groups(own), Kind::Groups(vl)) => {
+                    vl.is_multiple_of(own) && class.ratio <= self.class.ratio
+                }
                 (kind, of) => kind == of && class.ratio <= self.class.ratio,
             };
             kind && exists_at(i, smallest) && self.settings.may_feed(i)

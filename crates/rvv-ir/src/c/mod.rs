@@ -279,7 +279,7 @@ impl Style {
         Style {
             template: f.linkage != Linkage::Global,
             // Every other one.
-            result_by_reference: number % 2 == 0 && f.ret.is_some_and(is_vector),
+            result_by_reference: number.is_multiple_of(2) && f.ret.is_some_and(is_vector),
             references: f.params.iter().copied().filter(by_reference).collect(),
         }
     }
