@@ -153,9 +153,9 @@ biases! {
     /// Relative weight of stencils.
     loop_stencils / LoopStencils = "loop-stencils": 0.1,
     /// Relative weight of recurrences.
-    loop_recurrences / LoopRecurrences = "loop-recurrences": 0.06,
+    loop_recurrences / LoopRecurrences = "loop-recurrences": 0.04,
     /// Relative weight of loops that end early.
-    loop_search / LoopSearch = "loop-search": 0.06,
+    loop_search / LoopSearch = "loop-search": 0.04,
     /// Relative weight of scatters and histograms.
     loop_scatter / LoopScatter = "loop-scatter": 0.03,
     /// Relative weight of loops on fields of records.
@@ -167,7 +167,7 @@ biases! {
     /// Relative weight of vectors of fixed length, `vector_size` in C.
     loop_vectors / LoopVectors = "loop-vectors": 0.1,
     /// A statement in a loop is conditional.
-    loop_conditions / LoopConditions = "loop-conditions": 0.2,
+    loop_conditions / LoopConditions = "loop-conditions": 0.15,
     /// A function works on floating point.
     loop_floats / LoopFloats = "loop-floats": 0.4,
     /// A function's buffers are parameters rather than globals.
@@ -175,7 +175,7 @@ biases! {
     /// A loop has a pragma.
     loop_pragmas / LoopPragmas = "loop-pragmas": 0.05,
     /// A subscript that may be a modulo of the counter is one.
-    loop_modulo / LoopModulo = "loop-modulo": 0.35,
+    loop_modulo / LoopModulo = "loop-modulo": 0.25,
     /// A subscript that may be read from a buffer is.
     loop_indirect / LoopIndirect = "loop-indirect": 0.5,
     /// Buffers that were written are read and written again.
