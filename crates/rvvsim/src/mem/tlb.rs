@@ -81,7 +81,7 @@ impl HostTlb {
     #[cold]
     #[inline(never)]
     fn new(ram: u64) -> Box<HostTlb> {
-        const NONE: [HostEntry; HOST_ENTRIES] = {
+        static NONE: [HostEntry; HOST_ENTRIES] = {
             let mut none = [HostEntry::none(0); HOST_ENTRIES];
             let mut index = 0;
             while index < HOST_ENTRIES {
