@@ -51,7 +51,10 @@ fn write(dir: &Path, generated: Generated, options: &GenerateOptions) -> Result<
     }
     let all = [expected];
     let source = |name: &str, mode: Mode, language: Language| {
-        let c = emit(&[&program], &COptions { mode, libc: options.libc, file: Some(name), language });
+        let c = emit(
+            &[&program],
+            &COptions { mode, libc: options.libc, file: Some(name), language, poked: false },
+        );
         file(name, c.as_bytes())
     };
     let mode = match options.oracle {
