@@ -129,7 +129,14 @@ int main(void)
     for (int i = 1; i <= 3; i++)
         CHECK(sigqueue(getpid(), SIGRTMIN + 1, (union sigval){.sival_int = i}) == 0);
     struct signalfd_siginfo info[3];
+    int poll = epoll_create1(0);
+    struct epoll_event ready = {.events = EPOLLIN};
+    CHECK(epoll_ctl(poll, EPOLL_CTL_ADD, signals, &ready) == 0 && epoll_wait(poll, &ready, 1, -1) == 1);
     CHECK(read(signals, info, sizeof info) == sizeof info);
+    CHECK(epoll_wait(poll, &ready, 1, 0) == 0);
+    if ((pid = fork()) == 0)
+        _exit(kill(getppid(), SIGRTMIN + 1));
+    CHECK(epoll_wait(poll, &ready, 1, -1) == 1 && waitpid(pid, &status, 0) == pid && status == 0);
     printf("events, %d %d %d\n", info[0].ssi_int, info[1].ssi_int, info[2].ssi_int);
     return 0;
 }

@@ -5,7 +5,7 @@ use super::schedule::Wait;
 use super::user::{self, Layout};
 use super::{Process, Served, Stop};
 use crate::Hart;
-use rustix::event::{EventfdFlags, PollFlags, epoll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, epoll};
 use rustix::fs::{MemfdFlags, inotify};
 use rustix::io::Errno;
 use rustix::time::{
@@ -52,7 +52,10 @@ impl Process {
         let [epoll_fd, op, fd, event, ..] = args;
         let epoll_file = self.files.host(epoll_fd, Errno::INVAL)?;
         // Files that are always ready cannot be waited for; so says Linux of plain files.
-        let file = self.files.host(fd, Errno::PERM)?;
+        let file = match &self.files.get(fd)?.kind {
+            Kind::Signals(_, event) => Arc::clone(event),
+            _ => self.files.host(fd, Errno::PERM)?,
+        };
         let (flags, data) = match op {
             2 => (epoll::EventFlags::empty(), epoll::EventData::new_u64(0)),
             _ => {
@@ -70,6 +73,23 @@ impl Process {
         Ok(0)
     }
 
+    /// What epoll sees of descriptors of signals follows what is pending; the signals that may change that.
+    fn show_signals(&self) -> u64 {
+        let (pending, mut all) = (self.pending_signals(), 0);
+        for (mask, event) in self.files.of_signals() {
+            all |= mask;
+            let mut poll = [PollFd::new(&**event, PollFlags::IN)];
+            let at_once = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+            let shown = rustix::event::poll(&mut poll, Some(&at_once)).is_ok_and(|ready| ready > 0);
+            let _ = match (pending & mask != 0, shown) {
+                (true, false) => rustix::io::write(&**event, &1_u64.to_ne_bytes()),
+                (false, true) => rustix::io::read(&**event, &mut [0; 8]),
+                _ => Ok(0),
+            };
+        }
+        all & !pending
+    }
+
     /// `epoll_pwait(epoll, events, count, timeout, mask)`, and `epoll_pwait2` with the time at an address.
     pub(super) fn sys_epoll_pwait(&mut self, hart: &mut Hart, args: [u64; 6], timespec: bool) -> Served {
         let [epoll_fd, events, count, timeout, mask, _] = args;
@@ -84,6 +104,7 @@ impl Process {
         let none = epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) };
         let mut buffer = vec![none; (count as usize).min(MOST_EVENTS)];
         let at_once = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        let signals = self.show_signals();
         let ready = epoll::wait(&*file, &mut buffer[..], Some(&at_once))?;
         for (i, event) in buffer[..ready].iter().enumerate() {
             // A copy: on x86-64 the structure is packed.
@@ -108,6 +129,7 @@ impl Process {
         if until.is_some_and(|until| self.time.now(hart) >= until) {
             return Ok(0);
         }
+        self.me_mut().suspended.awaited |= signals;
         let (files, why) = (vec![(file, PollFlags::IN)], "waits for events of files".to_owned());
         Err(Stop::Again(Wait { files, until, why, outside: true, ..Wait::default() }))
     }

@@ -237,7 +237,9 @@ pub enum Kind {
     /// A folder of the guest's own: its names, and how many have been read.
     Folder(Vec<Vec<u8>>, usize),
     /// `signalfd`: which signals it reads.
-    Signals(u64),
+    ///
+    /// And a file that is readable while one is there, for epoll.
+    Signals(u64, Arc<HostFile>),
     /// `/dev/null`.
     Null,
     /// `/dev/zero`.
@@ -378,6 +380,14 @@ impl Files {
     pub fn get_mut(&mut self, fd: u64) -> Result<&mut OpenFile, Errno> {
         let descriptor = self.descriptor(fd)?;
         self.open[descriptor.file].as_mut().ok_or(Errno::BADF)
+    }
+
+    /// The masks of all descriptors of signals, each with its file for epoll.
+    pub fn of_signals(&self) -> impl Iterator<Item = (u64, &Arc<HostFile>)> {
+        self.open.iter().flatten().filter_map(|file| match &file.kind {
+            Kind::Signals(mask, event) => Some((*mask, event)),
+            _ => None,
+        })
     }
 
     /// The host's file behind a descriptor, or `error` if it has none.

@@ -193,7 +193,7 @@ impl Process {
                 Ok(buffer.len())
             }
             Kind::Folder(..) => Err(Errno::ISDIR.into()),
-            Kind::Signals(mask) => {
+            Kind::Signals(mask, _) => {
                 let mask = *mask;
                 self.read_signals(buffer, mask, nonblocking)
             }
@@ -268,7 +268,7 @@ impl Process {
             }
             Kind::Null | Kind::Zero | Kind::Random => Ok(bytes.len()),
             Kind::Bytes(..) | Kind::Folder(..) => Err(Errno::BADF.into()),
-            Kind::Signals(_) => Err(Errno::INVAL.into()),
+            Kind::Signals(..) => Err(Errno::INVAL.into()),
         }
     }
 
@@ -303,7 +303,7 @@ impl Process {
                 *at = usize::try_from(offset).unwrap_or(usize::MAX);
                 Ok(offset)
             }
-            Kind::Capture(_) | Kind::Signals(_) => Err(Errno::SPIPE.into()),
+            Kind::Capture(_) | Kind::Signals(..) => Err(Errno::SPIPE.into()),
             Kind::Null | Kind::Zero | Kind::Random => Ok(0),
         }
     }

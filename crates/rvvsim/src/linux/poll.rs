@@ -39,8 +39,8 @@ impl Process {
                             0
                         }
                         Kind::Capture(_) => q.wanted & POLLOUT,
-                        Kind::Signals(mask) if self.pending_signals() & mask == 0 => 0,
-                        Kind::Signals(_) => q.wanted & POLLIN,
+                        Kind::Signals(mask, _) if self.pending_signals() & mask == 0 => 0,
+                        Kind::Signals(..) => q.wanted & POLLIN,
                         _ => q.wanted & (POLLIN | POLLOUT),
                     },
                 },
@@ -83,7 +83,7 @@ impl Process {
             return Ok(ready);
         }
         for q in questions.iter().filter(|q| q.fd >= 0) {
-            if let Ok(Kind::Signals(mask)) = self.files.get(q.fd as u64).map(|file| &file.kind) {
+            if let Ok(Kind::Signals(mask, _)) = self.files.get(q.fd as u64).map(|file| &file.kind) {
                 self.threads.all[self.threads.current].suspended.awaited |= *mask;
             }
         }

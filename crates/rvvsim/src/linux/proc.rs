@@ -179,7 +179,7 @@ impl Process {
                 let link = format!("/proc/self/fd/{}", host.as_fd().as_raw_fd());
                 rustix::fs::readlinkat(CWD, link, Vec::new())?.into_bytes()
             }
-            Kind::Signals(_) => b"anon_inode:[signalfd]".to_vec(),
+            Kind::Signals(..) => b"anon_inode:[signalfd]".to_vec(),
             Kind::Zero => b"/dev/zero".to_vec(),
             Kind::Random => b"/dev/urandom".to_vec(),
             _ => b"/dev/null".to_vec(),

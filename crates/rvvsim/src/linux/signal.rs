@@ -1,6 +1,6 @@
 //! Signals: what is sent, blocked and handled.
 
-use super::files::{Kind, flag};
+use super::files::{HostFile, Kind, flag};
 use super::host::Disposition;
 use super::schedule::Wait;
 use super::space::PAST_END_OF_FILE;
@@ -9,7 +9,9 @@ use super::user::{self, Layout};
 use super::{Process, Served, Stop, Verdict, end, host, space_of};
 use crate::Hart;
 use crate::trap::{Cause, Trap};
+use rustix::event::EventfdFlags;
 use rustix::io::Errno;
+use std::sync::Arc;
 
 pub use super::frame::frame_size;
 
@@ -341,10 +343,12 @@ impl Process {
         }
         let mask = user::read_u64(hart, mask)? & !UNSTOPPABLE;
         if fd as i32 == -1 {
-            return Ok(self.files.add(Kind::Signals(mask), flags)?);
+            let host = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+            let event = HostFile::named(rustix::event::eventfd(0, host)?, Vec::new(), false);
+            return Ok(self.files.add(Kind::Signals(mask, Arc::new(event)), flags)?);
         }
         match &mut self.files.get_mut(fd)?.kind {
-            Kind::Signals(old) => *old = mask,
+            Kind::Signals(old, _) => *old = mask,
             _ => return Err(Errno::INVAL.into()),
         }
         Ok(fd)

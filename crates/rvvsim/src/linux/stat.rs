@@ -105,7 +105,7 @@ impl Process {
             Kind::Host(host) => Metadata::of(&rustix::fs::fstat(host)?),
             Kind::Bytes(bytes, _) => Metadata::made_up(S_IFREG | 0o444, bytes.len() as u64, uid),
             Kind::Folder(..) => Metadata::made_up(S_IFDIR | 0o500, 0, uid),
-            Kind::Signals(_) => Metadata::made_up(0o600, 0, 0),
+            Kind::Signals(..) => Metadata::made_up(0o600, 0, 0),
             Kind::Capture(_) => Metadata::made_up(S_IFIFO | 0o600, 0, uid),
             Kind::Null => Metadata { rdev: 0x103, ..Metadata::made_up(S_IFCHR | 0o666, 0, 0) },
             Kind::Zero => Metadata { rdev: 0x105, ..Metadata::made_up(S_IFCHR | 0o666, 0, 0) },
