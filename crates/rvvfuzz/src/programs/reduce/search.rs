@@ -242,15 +242,19 @@ mod tests {
 
     #[test]
     fn what_does_not_matter_goes_and_what_is_left_has_a_meaning() {
-        for (seed, family) in
-            [(1, "vmacc_vv"), (2, "vredsum_vs"), (3, "vrgather_vv"), (4, "vlseg3e32_v"), (5, "vmseq_vx")]
-        {
+        // The call, its operands' loads, the store of its result, and nothing else.
+        for (seed, family, most) in [
+            (1, "vmacc_vv", 5),
+            (2, "vredsum_vs", 4),
+            (3, "vrgather_vv", 4),
+            (4, "vlseg3e32_v", 3),
+            (5, "vmseq_vx", 3),
+        ] {
             let Some(reduced) = reduced(seed, family) else { panic!("{family}: no program shows it") };
             assert!(reduced.complete);
             assert!(evaluate(&reduced.program, &Options::new(128)).is_ok());
-            // The call, its operands' loads, and nothing else.
             let left = reduced.program.calls().len();
-            assert!(left <= 4, "{family}: {left} calls\n{}", reduced.program);
+            assert!(left <= most, "{family}: {left} calls\n{}", reduced.program);
             assert!(reduced.program.functions.is_empty(), "{}", reduced.program);
             let again: Program = reduced.program.to_string().parse().unwrap();
             assert_eq!(again, reduced.program);
