@@ -70,6 +70,8 @@ pub mod observe;
 mod privileged;
 mod scalar;
 mod snapshot;
+#[cfg(test)]
+mod test_support;
 mod trace;
 mod trap;
 mod turns;

@@ -83,7 +83,7 @@ impl Hot {
             return None;
         }
         if self.jit.is_none() {
-            self.jit = Jit::new(&uses(cache), hart.config.misaligned);
+            self.jit = Jit::new(&uses(cache), &hart.config);
             self.review_at = 16;
         }
         let Some(jit) = &mut self.jit else {

@@ -31,6 +31,7 @@ pub struct Thunks {
     pub store: usize,
     pub call: usize,
     pub vector: usize,
+    pub tail: usize,
     /// The table of indirect jumps.
     pub jumps: usize,
 }
@@ -82,11 +83,12 @@ pub fn thunks(base: usize, map: &Map, jumps: usize) -> Option<(Thunks, Vec<u8>)>
     x64!(&mut asm; mov [rbx + LEFT], r14; mov [rbx + HOW], eax; mov [rbx + BLOCK], edx; mov [rbx + AT], rcx);
     x64!(&mut asm; add rsp, 8; pop r15; pop r14; pop r13; pop r12; pop rbp; pop rbx; ret);
 
-    let helpers: [(&mut usize, *const ()); 4] = [
+    let helpers: [(&mut usize, *const ()); 5] = [
         (&mut thunks.load, super::helpers::load as *const ()),
         (&mut thunks.store, super::helpers::store as *const ()),
         (&mut thunks.call, super::helpers::call as *const ()),
         (&mut thunks.vector, super::helpers::vector as *const ()),
+        (&mut thunks.tail, super::helpers::tail as *const ()),
     ];
     for (address, helper) in helpers {
         *address = at(&asm);
@@ -123,6 +125,8 @@ pub struct Site {
     pub links: [usize; 2],
     /// Accesses need not be aligned.
     pub misaligned: bool,
+    /// The bytes of a vector register.
+    pub vlenb: usize,
 }
 
 /// The code of a block, and where in it are the ways out that the words of [`Site::links`] lead to at first.
@@ -230,6 +234,13 @@ pub(super) enum Cold {
         uop: Uop,
         cached: Cached,
     },
+    /// Coins are tossed for the tail of the vector instruction.
+    Tail {
+        at: DynamicLabel,
+        back: DynamicLabel,
+        uop: Uop,
+        cached: Cached,
+    },
     /// The interpreter goes on from here.
     Interpret {
         at: DynamicLabel,
@@ -253,7 +264,7 @@ pub(super) struct Emitter<'a> {
     pub(super) asm: Asm,
     pub(super) map: &'a Map,
     thunks: &'a Thunks,
-    site: &'a Site,
+    pub(super) site: &'a Site,
     pub(super) block: &'a Block,
     pub(super) cold: Vec<Cold>,
     /// This block has already noted that floating-point state is written.
@@ -1001,6 +1012,12 @@ impl Emitter<'_> {
                     }
                     x64!(&mut self.asm; =>all);
                     self.vector(&uop);
+                    self.refill(cached);
+                    x64!(&mut self.asm; jmp =>back);
+                }
+                Cold::Tail { at, back, uop, cached } => {
+                    let thunk = self.thunks.tail;
+                    x64!(&mut self.asm; =>at; mov rax, QWORD uop.imm; call extern thunk);
                     self.refill(cached);
                     x64!(&mut self.asm; jmp =>back);
                 }

@@ -130,3 +130,13 @@ pub unsafe extern "C" fn vector(
     let done = run_vector(h, kind, vinst);
     status(h, done)
 }
+
+/// The tail of a vector instruction whose body is done.
+///
+/// # Safety
+/// As [`vector`].
+pub unsafe extern "C" fn tail(h: *mut Hart, vinst: *const VInst) {
+    // SAFETY: the caller's.
+    let (h, vinst) = unsafe { (&mut *h, &*vinst) };
+    vinst.finish_tail(&mut h.v);
+}

@@ -41,9 +41,9 @@ mod simd;
 mod tests;
 mod vector;
 
-use crate::Hart;
 use crate::engine::{Block, Context, Totals};
 use crate::fp::Flags;
+use crate::{Config, Hart};
 use arena::Arena;
 pub use constants::Constants;
 use emit::{JUMPS, Site, Thunks, jump_index};
@@ -150,6 +150,8 @@ pub struct Jit {
     generation: u64,
     /// Accesses need not be aligned.
     misaligned: bool,
+    /// The bytes of a vector register.
+    vlenb: usize,
     totals: Totals,
 }
 
@@ -184,9 +186,9 @@ fn take_flags(hart: &mut Hart) {
 }
 
 impl Jit {
-    /// For guest registers that are used so often, and accesses that need not be aligned. `None` if the host has no room, or
-    /// lacks what is needed.
-    pub fn new(uses: &[u64; 32], misaligned: bool) -> Option<Jit> {
+    /// For guest registers that are used so often, and a configuration. `None` if the host has no room, or lacks what is
+    /// needed.
+    pub fn new(uses: &[u64; 32], config: &Config) -> Option<Jit> {
         if !is_available() {
             return None;
         }
@@ -199,7 +201,8 @@ impl Jit {
             linked: Vec::new(),
             jumps: Vec::new(),
             generation: 0,
-            misaligned,
+            misaligned: config.misaligned,
+            vlenb: config.vlen as usize / 8,
             totals: Totals::default(),
         };
         jit.prepare(uses)?;
@@ -242,7 +245,8 @@ impl Jit {
         let compiled = Compiled(NonZeroU32::new(index as u32 + 1)?);
         let entry = self.arena.next();
         let links = words.map(|w| self.arena.word_address(w));
-        let site = Site { number: compiled.0.get(), links, misaligned: self.misaligned };
+        let (misaligned, vlenb) = (self.misaligned, self.vlenb);
+        let site = Site { number: compiled.0.get(), links, misaligned, vlenb };
         let code = emit::compile(block, entry, &self.map, &self.thunks, &site)?;
         if !self.arena.add(&code.bytes) {
             return None;

@@ -2,13 +2,12 @@
 //! `vector/run/host_code_tests.rs`; of all of them in any order, `rvvfuzz isa --host-code`.)
 
 use crate::Hart;
-use crate::config::{Config, EngineChoice};
+use crate::config::Config;
 use crate::engine::Engine;
 use crate::fp::Flags;
-use crate::hart::Environment;
-use crate::mem::Ram;
-use crate::privileged::{Platform, RAM_BASE};
-use rvv_isa::{Class, Inst, Isa, Op, csr, encode};
+use crate::privileged::RAM_BASE;
+use crate::test_support::{Random, checked_hart};
+use rvv_isa::{Class, Inst, Op, encode};
 
 const CODE: usize = 0x1000;
 const DATA: u64 = 0x20_0000;
@@ -23,21 +22,7 @@ const CLASSES: [Class; 8] = [
     Class::Atomic,
 ];
 
-/// SplitMix64.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
     /// A number of few or many bits, of either sign; its lower half alone is one, too.
     fn integer(&mut self) -> u64 {
         match self.below(8) {
@@ -68,19 +53,7 @@ impl Random {
 }
 
 fn hart() -> Hart {
-    let config = Config {
-        mem: 4 << 20,
-        isa: Isa::everything(),
-        engine: EngineChoice::Check,
-        jit_threshold: 0,
-        ..Config::default()
-    };
-    let ram = Ram::new(config.mem).unwrap();
-    let platform = Platform::with_entry(&config, RAM_BASE);
-    let mut hart = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
-    // FS is on.
-    hart.write_csr(csr::MSTATUS, 3 << 13);
-    hart
+    checked_hart(Config { mem: 4 << 20, ..Config::default() })
 }
 
 #[test]

@@ -392,6 +392,7 @@ pub(crate) fn translate(config: &Config, inst: &Inst, vtype: Vtype) -> Result<VI
                 _ if whole_registers => Extent::All,
                 _ => Extent::Body,
             },
+            element: layout.vd_eew / 8,
         },
     })
 }

@@ -43,7 +43,9 @@ impl Emitter<'_> {
         let sew = vinst.vtype.sew;
         let size = bytes_of(sew);
         let vl = self.vl(vinst) as usize;
-        if vinst.policy.masked || vl > vinst.vlmax as usize || !vinst.keeps_tail() {
+        // Of a tail that begins inside a byte it is never known that it is ones.
+        let fits = vinst.keeps_tail() || vinst.leaves_tail() && vl.is_multiple_of(8);
+        if vinst.policy.masked || vl > vinst.vlmax as usize || !fits {
             return false;
         }
         let Some(pieces) = super::pieces(vl * size) else { return false };

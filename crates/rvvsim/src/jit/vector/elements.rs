@@ -25,7 +25,7 @@ impl Emitter<'_> {
         if vinst.policy.masked || inst.nf != 0 || !fits {
             return false;
         }
-        if !store && !vinst.keeps_others(vl as usize * size) {
+        if !store && !vinst.leaves_others(vl as usize * size) {
             return false;
         }
         self.whole(u, vinst);
@@ -64,10 +64,11 @@ impl Emitter<'_> {
             }
             missed.push((at, n));
         }
-        x64!(&mut self.asm; =>back);
         if !store {
             self.cached.forget(vd, vl as usize * size);
         }
+        self.note_writes(u, vinst);
+        x64!(&mut self.asm; =>back);
         self.cold.push(Cold::Elements { missed, back, uop: *u, cached: self.cached });
         true
     }

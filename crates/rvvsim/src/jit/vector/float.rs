@@ -99,6 +99,7 @@ impl Emitter<'_> {
             let first = pieces[0].0 as u32 / bytes_of(sew) as u32;
             again.push((at, first));
         }
+        self.note_writes(u, vinst);
         x64!(&mut self.asm; =>back);
         for (at, first) in again {
             self.cold.push(Cold::Vector { at, back, uop: *u, first, cached: self.cached });

@@ -51,7 +51,7 @@ impl Emitter<'_> {
         }
         let Some(fold) = fold(op, sew) else { return false };
         let (vl, size) = (self.vl(vinst) as usize, bytes_of(sew));
-        let fits = !vinst.policy.masked && vl <= vinst.vlmax as usize && vinst.keeps_tail();
+        let fits = !vinst.policy.masked && vl <= vinst.vlmax as usize && vinst.leaves_tail();
         let Some(pieces) = super::pieces(vl * size) else { return false };
         // The elements of small pieces are not alone in their registers.
         if !fits || pieces.iter().any(|(_, width)| width.bytes() < 16) {
@@ -143,7 +143,7 @@ impl Emitter<'_> {
     fn move_element(&mut self, u: &Uop, vinst: &VInst, sew: Sew) -> bool {
         let to_vector = vinst.inst.op == Op::VmvSX;
         let vl = self.vl(vinst);
-        if to_vector && (vl == 0 || !vinst.keeps_tail()) {
+        if to_vector && (vl == 0 || !vinst.leaves_tail()) {
             return false;
         }
         self.whole(u, vinst);

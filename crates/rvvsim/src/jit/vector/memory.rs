@@ -29,7 +29,7 @@ impl Emitter<'_> {
         };
         let masked = vinst.policy.masked;
         let fits = whole_registers
-            || self.vl(vinst) <= vinst.vlmax && if store { true } else { vinst.keeps_others(bytes) };
+            || self.vl(vinst) <= vinst.vlmax && if store { true } else { vinst.leaves_others(bytes) };
         let Some(pieces) = super::pieces(bytes) else { return false };
         if !fits || bytes > PAGE as usize {
             return false;
@@ -71,6 +71,7 @@ impl Emitter<'_> {
                 self.store_piece(width, RESULT, RDX, vd + o);
             }
         }
+        self.note_writes(u, vinst);
         x64!(&mut self.asm; =>back);
         if addressing == Addressing::FaultOnlyFirst {
             // It may change `vl`, which all that follows was compiled for.

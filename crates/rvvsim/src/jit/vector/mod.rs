@@ -78,35 +78,46 @@ impl Emitter<'_> {
     /// Emits a vector instruction that has a template; false, and nothing emitted, if it has none.
     pub(super) fn vector_template(&mut self, u: &Uop) -> bool {
         let vinst = self.block.uops.vector(u);
-        let is_done = match vinst.inst.op.class() {
+        match vinst.inst.op.class() {
             Class::VectorConfig => self.set_vl(u, vinst),
             Class::VectorLoad | Class::VectorStore => self.memory(u, vinst),
+            _ if self.float_lanes(u, vinst) => true,
             _ => {
-                self.integer_lanes(u, vinst)
+                let is_done = self.integer_lanes(u, vinst)
                     || self.compare(u, vinst)
-                    || self.float_lanes(u, vinst)
                     || self.fold(u, vinst)
                     || self.gather(u, vinst)
-                    || self.crypto(u, vinst)
+                    || self.crypto(u, vinst);
+                if is_done {
+                    self.note_writes(u, vinst);
+                }
+                is_done
             }
-        };
-        if is_done {
-            self.note_writes(vinst);
         }
-        is_done
     }
 
-    /// As [`VInst::note_writes`], without asking what was known: whole registers are forgotten.
-    fn note_writes(&mut self, vinst: &VInst) {
-        let fields = vector_field();
-        let mut left = vinst.noted_registers();
-        if left != 0 {
-            x64!(&mut self.asm; mov eax, [rbx + fields.vlenb]);
+    /// Under the random tail policy, after the body is written: as [`VInst::note_writes`], and coins are tossed for
+    /// the tail unless it is known to be ones. What the interpreter's kernel executed comes back after this.
+    fn note_writes(&mut self, u: &Uop, vinst: &VInst) {
+        let at = self.asm.new_dynamic_label();
+        let mut tosses = false;
+        let vlenb = self.site.vlenb;
+        for (register, body) in vinst.noted_registers(self.vl(vinst) as usize, vlenb) {
+            let from = vector_field().known_ones + 4 * register as i32;
+            let bytes = body as i32;
+            if body == vlenb {
+                x64!(&mut self.asm; mov DWORD [rbx + from], bytes);
+            } else if vinst.keeps_tail() {
+                x64!(&mut self.asm; cmp DWORD [rbx + from], bytes; jae >known; mov DWORD [rbx + from], bytes; known:);
+            } else {
+                tosses = true;
+                x64!(&mut self.asm; cmp DWORD [rbx + from], bytes; ja =>at; mov DWORD [rbx + from], bytes);
+            }
         }
-        while left != 0 {
-            let from = fields.known_ones + 4 * left.trailing_zeros() as i32;
-            x64!(&mut self.asm; mov [rbx + from], eax);
-            left &= left - 1;
+        if tosses {
+            let back = self.asm.new_dynamic_label();
+            x64!(&mut self.asm; =>back);
+            self.cold.push(Cold::Tail { at, back, uop: *u, cached: self.cached });
         }
     }
 
@@ -237,7 +248,7 @@ impl Emitter<'_> {
     fn pieces_of(&self, vinst: &VInst, size: usize) -> Option<Vec<Piece>> {
         let vl = self.vl(vinst);
         let bytes = vl as usize * size;
-        (vl <= vinst.vlmax && vinst.keeps_others(bytes)).then(|| pieces(bytes))?
+        (vl <= vinst.vlmax && vinst.leaves_others(bytes)).then(|| pieces(bytes))?
     }
 
     /// From here on, `vl` is what [`Emitter::vl`] says and `vstart` 0, or the interpreter has taken over.

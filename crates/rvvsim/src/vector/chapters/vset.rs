@@ -3,13 +3,14 @@
 use crate::Hart;
 use crate::config::{Config, VlChoice, VsetvlX0};
 use crate::trap::Exec;
-use crate::vector::rules::policy::{Policy, Written, mix};
+use crate::vector::rules::policy::{Policy, Written};
 use crate::vector::run::fast_path::FastPaths;
 use crate::vector::run::kernel::BoundKernel;
 use crate::vector::{
     ElementPolicy, FastPath, NO_KERNEL, NO_OPERANDS, RegisterGroups, Run, ScalarOperand, VInst, rows,
 };
 use rvv_isa::chapter::VectorConfig;
+use rvv_isa::random::mix;
 use rvv_isa::{Inst, Lmul, Op, Sew, Vtype};
 
 /// The `vtype` a machine has after it is asked for this one: itself, or `vill` where it is not supported.

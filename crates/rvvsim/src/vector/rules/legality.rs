@@ -21,6 +21,8 @@ pub const VSTART: &str =
 pub struct Layout {
     /// The registers of `vd`; of one field, if it is a segment.
     pub vd_registers: u32,
+    /// EEW of `vd` in bits; 0 if there is none.
+    pub vd_eew: u32,
     /// A source of another EEW overlaps the destination, and therefore the instruction is tail- and
     /// mask-agnostic.
     pub agnostic: bool,
@@ -263,7 +265,8 @@ pub fn check(config: &Config, inst: &Inst, vtype: Vtype) -> Result<Layout, &'sta
             agnostic |= source.eew != vd.eew;
         }
     }
-    Ok(Layout { vd_registers: field.map_or(0, |field| field.count), agnostic })
+    let (vd_registers, vd_eew) = field.map_or((0, 0), |field| (field.count, field.eew));
+    Ok(Layout { vd_registers, vd_eew, agnostic })
 }
 
 /// The bits of a register group of LMUL.

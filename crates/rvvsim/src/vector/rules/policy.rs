@@ -60,8 +60,7 @@ impl Coins {
         let mut taken = n as u32;
         if self.left < taken {
             taken -= self.left;
-            self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            self.bits = mix(self.state);
+            self.bits = rvv_isa::random::next(&mut self.state);
             tosses |= self.bits << self.left;
             self.left = 64;
         }
@@ -70,8 +69,6 @@ impl Coins {
         tosses & low_bits(n)
     }
 }
-
-pub use rvv_isa::random::mix;
 
 impl VectorState {
     /// Treats the inactive elements `from..to` of the group at `at`, of `size` bytes each, under `policy`.
@@ -308,11 +305,23 @@ pub(in crate::vector) struct Written {
     pub registers: u32,
     /// How much of them.
     pub extent: Extent,
+    /// The bytes of an element; 0 of a mask.
+    pub element: u32,
 }
 
 impl Written {
     /// Nothing.
-    pub const NOTHING: Written = Written { registers: 0, extent: Extent::Body };
+    pub const NOTHING: Written = Written { registers: 0, extent: Extent::Body, element: 0 };
+
+    /// The bytes of a group of so many that are written under a `vl`.
+    fn body(&self, vl: usize, group: usize) -> usize {
+        match self.extent {
+            Extent::All => group,
+            Extent::Mask => vl.div_ceil(8),
+            Extent::Element0 => self.element as usize,
+            Extent::Body => vl * self.element as usize,
+        }
+    }
 }
 
 /// How much of its registers an instruction writes.
@@ -339,24 +348,42 @@ impl VInst {
 
     #[inline(never)]
     fn forget_known_ones(&self, v: &mut VectorState) {
-        let group = self.groups.vd_bytes as usize;
         let vl = v.vl.min(u64::from(self.vlmax)) as usize;
-        let body = match self.written.extent {
-            Extent::All => group,
-            Extent::Mask => vl.div_ceil(8),
-            Extent::Element0 => 8,
-            // As much of the group as of its elements are below vl; VLMAX is a power of two.
-            Extent::Body => (group * vl) >> self.vlmax.trailing_zeros(),
-        };
+        for (register, body) in self.noted_registers(vl, v.vlenb) {
+            v.known_ones.forget(register, body);
+        }
+    }
+
+    /// The registers whose writes have to be noted, and how many of their bytes are written under a `vl`.
+    pub(crate) fn noted_registers(
+        &self,
+        vl: usize,
+        vlenb: usize,
+    ) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (first, group) = (self.groups.vd as usize, self.groups.vd_bytes as usize);
+        let body = self.written.body(vl, group);
         let mut left = self.written.registers;
-        while left != 0 {
-            let register = left.trailing_zeros() as usize;
-            // Where the register begins in the group, or in its field's. Groups are powers of two, too.
-            let at = (register * v.vlenb - self.groups.vd as usize) & (group - 1);
-            if body > at {
-                v.known_ones.forget(register, (body - at).min(v.vlenb));
-            }
+        std::iter::from_fn(move || {
+            let register = (left != 0).then(|| left.trailing_zeros() as usize)?;
             left &= left - 1;
+            // Where the register begins in the group, or in its field's. Groups are powers of two.
+            let at = (register * vlenb - first) & (group - 1);
+            Some((register, body.saturating_sub(at).min(vlenb)))
+        })
+    }
+
+    /// What becomes of the tail after the body is written by others: host code.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn finish_tail(&self, v: &mut VectorState) {
+        self.note_writes(v);
+        let (tail, at) = (self.policy.tail, self.groups.vd as usize);
+        let (size, group) = (self.written.element as usize, self.groups.vd_bytes as usize);
+        let vl = v.vl.min(u64::from(self.vlmax)) as usize;
+        match self.written.extent {
+            Extent::Mask => v.treat_mask_tail(tail, at, vl),
+            Extent::Element0 => v.treat_tail(tail, at, size, group, 1),
+            Extent::Body => v.treat_tail(tail, at, size, group, vl),
+            Extent::All => {}
         }
     }
 }

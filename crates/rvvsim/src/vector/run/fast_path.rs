@@ -235,19 +235,20 @@ impl VInst {
         self.fast.path == FastPath::SetVl
     }
 
-    /// The registers whose writes have to be noted, a bit for each: [`VInst::note_writes`].
-    pub(crate) fn noted_registers(&self) -> u32 {
-        self.written.registers
-    }
-
     /// Whether the elements of its tail keep their values.
     pub(crate) fn keeps_tail(&self) -> bool {
         self.policy.tail == Policy::Undisturbed
     }
 
-    /// Whether all elements keep their values that are not active, if the body has so many bytes.
-    pub(crate) fn keeps_others(&self, bytes: usize) -> bool {
-        (self.keeps_tail() || bytes == self.groups.vd_bytes as usize)
+    /// Whether code that writes the body alone may do: the tail keeps its values, or has nothing to do with
+    /// them ([`VInst::finish_tail`]) unless it is known to be ones.
+    pub(crate) fn leaves_tail(&self) -> bool {
+        self.keeps_tail() || self.policy.tail == Policy::Random
+    }
+
+    /// The same of all elements that are not active, if the body has so many bytes.
+    pub(crate) fn leaves_others(&self, bytes: usize) -> bool {
+        (self.leaves_tail() || bytes == self.groups.vd_bytes as usize)
             && (!self.policy.masked || self.policy.inactive == Policy::Undisturbed)
     }
 

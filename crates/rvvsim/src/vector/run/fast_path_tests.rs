@@ -5,8 +5,8 @@ use crate::config::{Agnostic, Config};
 use crate::hart::Environment;
 use crate::mem::{Access, Ram};
 use crate::privileged::{Platform, RAM_BASE};
+use crate::test_support::Random;
 use crate::vector::run::fast_path::{FastPath, FastPaths};
-use crate::vector::run::kernel_tests::Random;
 use crate::vector::{VInst, translate};
 use rvv_isa::{Class, Inst, Isa, Lmul, Op, Sew, Vtype};
 

@@ -2,14 +2,12 @@
 //! whose results are all numbers.
 
 use crate::Hart;
-use crate::config::{Agnostic, Config, EngineChoice};
+use crate::config::{Agnostic, Config};
 use crate::engine::Engine;
-use crate::hart::Environment;
-use crate::mem::Ram;
-use crate::privileged::{Platform, RAM_BASE};
-use crate::vector::run::kernel_tests::Random;
+use crate::privileged::RAM_BASE;
+use crate::test_support::{Random, checked_hart};
 use crate::vector::translate;
-use rvv_isa::{Eew, Inst, Isa, Lmul, Op, Sew, Vtype, csr, encode};
+use rvv_isa::{Eew, Inst, Lmul, Op, Sew, Vtype, encode};
 
 const SEWS: [Sew; 4] = [Sew::E8, Sew::E16, Sew::E32, Sew::E64];
 const LMULS: [Lmul; 5] = [Lmul::Mf2, Lmul::M1, Lmul::M2, Lmul::M4, Lmul::M8];
@@ -18,22 +16,7 @@ const CODE: usize = 0x1000;
 const DATA: u64 = 0x10_0000;
 
 fn hart(vlen: u32, policy: Agnostic) -> Hart {
-    let config = Config {
-        vlen,
-        mem: 2 << 20,
-        tail: policy,
-        mask: policy,
-        isa: Isa::everything(),
-        engine: EngineChoice::Check,
-        jit_threshold: 0,
-        ..Config::default()
-    };
-    let ram = Ram::new(config.mem).unwrap();
-    let platform = Platform::with_entry(&config, RAM_BASE);
-    let mut hart = Hart::new(config, ram, Environment::Bare(Box::new(platform)));
-    // FS and VS are on.
-    hart.write_csr(csr::MSTATUS, 3 << 13 | 3 << 9);
-    hart
+    checked_hart(Config { vlen, mem: 2 << 20, tail: policy, mask: policy, ..Config::default() })
 }
 
 /// Registers and data of this width: numbers that mostly have numbers for results, or of any kind.
@@ -46,11 +29,17 @@ fn scramble(hart: &mut Hart, random: &mut Random, sew: Sew) {
         _ if random.below(8) == 0 => random.next(),
         _ => random.number(size),
     };
-    let registers = 32 * hart.v.vlenb;
-    for element in hart.v.regs[..registers].chunks_mut(size) {
+    for element in hart.v.registers_mut().chunks_mut(size) {
         element.copy_from_slice(&value().to_le_bytes()[..size]);
     }
     let scalar = value() | if size < 8 { !0 << (8 * size) } else { 0 };
+    // Tails that are ones already, as they soon are under the random policy.
+    if random.below(2) == 0 {
+        let vlenb = hart.v.vlenb;
+        for register in hart.v.registers_mut().chunks_mut(vlenb) {
+            register[random.below(vlenb as u64 / 2) as usize..].fill(0xff);
+        }
+    }
     // A mask with both, mostly.
     for byte in &mut hart.v.regs[..hart.v.vlenb] {
         *byte = random.next() as u8;
@@ -72,6 +61,8 @@ fn host_code_does_what_the_interpreter_does() {
         (256, Agnostic::Undisturbed),
         (1024, Agnostic::Undisturbed),
         (512, Agnostic::Ones),
+        (256, Agnostic::Random(5)),
+        (1024, Agnostic::Random(6)),
     ];
     for (vlen, policy) in cases {
         let (mut h, mut engine) = (hart(vlen, policy), Engine::default());
@@ -134,8 +125,17 @@ fn host_code_of_several_instructions_does_what_the_interpreter_does() {
     let ops: Vec<Op> = Op::all()
         .filter(|op| op.shape().vd != Eew::Absent && !matches!(op.shape().vd, Eew::Registers(_)))
         .collect();
-    for vlen in [128, 256, 1024] {
-        let (mut h, mut engine) = (hart(vlen, Agnostic::Undisturbed), Engine::default());
+    let random_tails = Agnostic::Random(9);
+    let undisturbed = Agnostic::Undisturbed;
+    let cases = [
+        (128, undisturbed),
+        (256, undisturbed),
+        (1024, undisturbed),
+        (256, random_tails),
+        (512, random_tails),
+    ];
+    for (vlen, policy) in cases {
+        let (mut h, mut engine) = (hart(vlen, policy), Engine::default());
         let mut at = CODE;
         for _ in 0..1500 {
             let sew = SEWS[random.below(4) as usize];
@@ -175,7 +175,7 @@ fn host_code_of_several_instructions_does_what_the_interpreter_does() {
             engine.run(&mut h, words.len() as u64);
             h.trap = None;
             if let Some(difference) = engine.difference() {
-                panic!("{vtype:?} VLEN {vlen}: {difference}");
+                panic!("{vtype:?} VLEN {vlen} {policy:?}: {difference}");
             }
             at = if at + 128 < DATA as usize { at + 64 } else { CODE };
             if at == CODE {

@@ -2,7 +2,7 @@
 //! others as compiled for a better host against the same as compiled for any.
 
 use crate::fp::{Flags, RoundingMode};
-use crate::vector::rules::policy::mix;
+use crate::test_support::Random;
 use crate::vector::run::chosen::copy_chosen;
 use crate::vector::run::element::Element;
 use crate::vector::run::input::Inexact;
@@ -12,18 +12,7 @@ use rvv_isa::{Chapter, Class, Op, Sew};
 
 const SEWS: [Sew; 4] = [Sew::E8, Sew::E16, Sew::E32, Sew::E64];
 
-pub(in crate::vector) struct Random(pub u64);
-
 impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
     /// Bits that are a number worth trying, of `size` bytes.
     pub fn number(&mut self, size: usize) -> u64 {
         let (sig, exp) = match size {
