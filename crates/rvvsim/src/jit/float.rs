@@ -9,7 +9,10 @@
 //! Rounding modes that the host does not have (`frm` above 3) do not get here: see [`super::Jit::can_run`]. A static mode is
 //! left to the handler, but for rounding towards zero, which the host's conversions have as instructions.
 
-use super::emit::{Cold, Emitter, FS_DIRTY, RAX, float_home};
+use super::cold::Cold;
+use super::emit::Emitter;
+use super::fields::{FS_DIRTY, float_home};
+use super::registers::RAX;
 use crate::engine::Uop;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rvv_isa::{Inst, Op};

@@ -4,7 +4,8 @@
 //! is one host instruction, by `rdx`. If it is not, the interpreter goes on from the first of them, and if that happens
 //! often the block is compiled anew without groups.
 
-use super::emit::{Cold, Emitter};
+use super::cold::Cold;
+use super::emit::Emitter;
 use super::registers::Place;
 use crate::engine::{Kind, Uop};
 use crate::mem::{Access, HostTlb, PAGE};

@@ -30,15 +30,19 @@ macro_rules! with_source {
 
 mod arena;
 mod cached;
+mod cold;
 mod constants;
 mod emit;
+mod fields;
 mod float;
 mod group;
 mod helpers;
 mod registers;
+mod scalar;
 mod simd;
 #[cfg(test)]
 mod tests;
+mod thunks;
 mod vector;
 
 use crate::engine::{Block, Context, Totals};
@@ -46,9 +50,10 @@ use crate::fp::Flags;
 use crate::{Config, Hart};
 use arena::Arena;
 pub use constants::Constants;
-use emit::{JUMPS, Site, Thunks, jump_index};
+use emit::Site;
 use registers::{BIAS, Map};
 use std::num::NonZeroU32;
+use thunks::{JUMPS, Thunks, jump_index};
 
 /// Why host code was left. The first four are those of the interpreter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -213,7 +218,7 @@ impl Jit {
     fn prepare(&mut self, uses: &[u64; 32]) -> Option<()> {
         self.map = Map::of_uses(uses);
         self.arena.rewind();
-        let (thunks, code) = emit::thunks(self.arena.next(), &self.map, self.arena.word_address(0))?;
+        let (thunks, code) = thunks::thunks(self.arena.next(), &self.map, self.arena.word_address(0))?;
         self.thunks = thunks;
         (self.arena.add(&code) && self.arena.close()).then_some(())
     }

@@ -1,6 +1,6 @@
 //! Strided and indexed loads and stores, one element after the other.
 
-use super::super::emit::Cold;
+use super::super::cold::Cold;
 use super::super::registers::RCX;
 use super::{Emitter, RAX, bytes_of};
 use crate::engine::Uop;

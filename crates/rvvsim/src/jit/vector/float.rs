@@ -4,7 +4,8 @@
 //! the instruction instead, from the elements on that were not written. So the results of a few pieces are all known before
 //! any is written.
 
-use super::super::emit::{Cold, float_home};
+use super::super::cold::Cold;
+use super::super::fields::float_home;
 use super::super::registers::RAX;
 use super::super::simd::{self, Operand, Simd, Width};
 use super::{Emitter, Piece, RDX, SCALAR, SPARE, bytes_of, has_scalar, sew_index};

@@ -1,6 +1,7 @@
 //! Loads and stores of whole pieces of memory: unit-stride, masked or not, and of whole registers.
 
-use super::super::emit::{Cold, vector_field};
+use super::super::cold::Cold;
+use super::super::fields::vector_field;
 use super::super::simd::{self, Operand};
 use super::{Emitter, FIRST, RAX, RDX, RESULT};
 use crate::engine::Uop;

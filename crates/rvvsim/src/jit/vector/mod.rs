@@ -22,9 +22,11 @@ mod gather;
 mod lanes;
 mod memory;
 
+use super::cold::Cold;
 use super::constants::{self, constant};
-use super::emit::{Cold, Emitter, RAX, vector_field};
-use super::registers::{RBX, RCX, RDX};
+use super::emit::Emitter;
+use super::fields::vector_field;
+use super::registers::{RAX, RBX, RCX, RDX};
 use super::simd::{self, Operand, Simd, Width};
 use crate::engine::Uop;
 use crate::vector::VInst;

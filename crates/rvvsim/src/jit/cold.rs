@@ -1,0 +1,184 @@
+//! Code that is hardly ever reached: misses, traps, the end of the budget. It comes after the block's own.
+
+use super::How;
+use super::cached::Cached;
+use super::emit::Emitter;
+use super::fields::{VALUE, vector_field};
+use super::registers::{RAX, RCX};
+use crate::engine::{Kind, Uop};
+use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
+
+/// Code that is hardly ever reached. What goes back brings `cached` along, which helpers do not keep.
+pub(super) enum Cold {
+    Load {
+        at: DynamicLabel,
+        back: DynamicLabel,
+        uop: Uop,
+        kind: u32,
+        cached: Cached,
+        /// A group is looked up, which helpers do not keep either: the interpreter goes on.
+        grouped: bool,
+    },
+    Store {
+        at: DynamicLabel,
+        back: DynamicLabel,
+        uop: Uop,
+        size_log2: u32,
+        cached: Cached,
+        grouped: bool,
+    },
+    /// The handler of the instruction executes it.
+    Handler {
+        at: DynamicLabel,
+        back: DynamicLabel,
+        uop: Uop,
+        cached: Cached,
+    },
+    /// The interpreter's kernel executes the vector instruction, from an element on.
+    Vector {
+        at: DynamicLabel,
+        back: DynamicLabel,
+        uop: Uop,
+        first: u32,
+        cached: Cached,
+    },
+    /// The same for the misses of one access: from which element on.
+    Elements {
+        missed: Vec<(DynamicLabel, u32)>,
+        back: DynamicLabel,
+        uop: Uop,
+        cached: Cached,
+    },
+    /// Coins are tossed for the tail of the vector instruction.
+    Tail {
+        at: DynamicLabel,
+        back: DynamicLabel,
+        uop: Uop,
+        cached: Cached,
+    },
+    /// The interpreter goes on from here.
+    Interpret {
+        at: DynamicLabel,
+        insn: u16,
+    },
+    /// Leaves with the status in `eax`.
+    Status {
+        at: DynamicLabel,
+        insn: u16,
+    },
+    Budget {
+        at: DynamicLabel,
+    },
+    /// An indirect jump whose target, in `rax`, is not in the table.
+    Computed {
+        at: DynamicLabel,
+    },
+}
+
+impl Emitter<'_> {
+    /// The code that is hardly ever reached. Where the static ways out are.
+    pub(super) fn tail(&mut self) -> [usize; 2] {
+        // A handler's call has a way out of its own, which comes later.
+        while let Some(cold) = self.cold.pop() {
+            match cold {
+                Cold::Load { at, back, uop, kind, cached, grouped } => {
+                    let (info, thunk) = (self.info(&uop), self.thunks.load);
+                    x64!(&mut self.asm; =>at);
+                    self.address(&uop);
+                    x64!(&mut self.asm; mov edx, kind as i32; mov ecx, info; call extern thunk);
+                    x64!(&mut self.asm; test edx, edx; jne >trap);
+                    let to_f = matches!(uop.kind(), Kind::Flw | Kind::Fld);
+                    if grouped {
+                        self.fs_dirty = false;
+                        self.loaded(&uop, RAX, to_f);
+                        self.go_on_after(&uop);
+                    } else {
+                        if !to_f {
+                            self.put(uop.rd, RAX);
+                        }
+                        self.refill(cached);
+                        x64!(&mut self.asm; jmp =>back);
+                    }
+                    x64!(&mut self.asm; trap:; mov eax, edx);
+                    self.leave_with_status(uop.insn);
+                }
+                Cold::Store { at, back, uop, size_log2, cached, grouped } => {
+                    let (info, thunk) = (self.info(&uop), self.thunks.store);
+                    let leave = self.asm.new_dynamic_label();
+                    x64!(&mut self.asm; =>at);
+                    self.address(&uop);
+                    self.stored(&uop, RCX);
+                    x64!(&mut self.asm; mov [rbx + VALUE], rcx);
+                    x64!(&mut self.asm; mov edx, size_log2 as i32; mov ecx, info; call extern thunk);
+                    x64!(&mut self.asm; test eax, eax; jne =>leave);
+                    if grouped {
+                        self.go_on_after(&uop);
+                    } else {
+                        self.refill(cached);
+                        x64!(&mut self.asm; jmp =>back);
+                    }
+                    x64!(&mut self.asm; =>leave);
+                    self.leave_with_status(uop.insn);
+                }
+                Cold::Handler { at, back, uop, cached } => {
+                    x64!(&mut self.asm; =>at);
+                    self.call(&uop);
+                    self.refill(cached);
+                    x64!(&mut self.asm; jmp =>back);
+                }
+                Cold::Vector { at, back, uop, first, cached } => {
+                    x64!(&mut self.asm; =>at);
+                    if first != 0 {
+                        x64!(&mut self.asm; mov QWORD [rbx + vector_field().vstart], first as i32);
+                    }
+                    self.vector(&uop);
+                    self.refill(cached);
+                    x64!(&mut self.asm; jmp =>back);
+                }
+                Cold::Elements { missed, back, uop, cached } => {
+                    let all = self.asm.new_dynamic_label();
+                    for (at, first) in missed {
+                        x64!(&mut self.asm; =>at; mov QWORD [rbx + vector_field().vstart], first as i32; jmp =>all);
+                    }
+                    x64!(&mut self.asm; =>all);
+                    self.vector(&uop);
+                    self.refill(cached);
+                    x64!(&mut self.asm; jmp =>back);
+                }
+                Cold::Tail { at, back, uop, cached } => {
+                    let thunk = self.thunks.tail;
+                    x64!(&mut self.asm; =>at; mov rax, QWORD uop.imm; call extern thunk);
+                    self.refill(cached);
+                    x64!(&mut self.asm; jmp =>back);
+                }
+                Cold::Interpret { at, insn } => {
+                    x64!(&mut self.asm; =>at; mov ecx, i32::from(insn));
+                    self.leave(How::Interpret);
+                }
+                Cold::Status { at, insn } => {
+                    x64!(&mut self.asm; =>at);
+                    self.leave_with_status(insn);
+                }
+                Cold::Budget { at } => {
+                    x64!(&mut self.asm; =>at; add r14, self.block.count as i32);
+                    self.leave(How::Budget);
+                }
+                Cold::Computed { at } => {
+                    x64!(&mut self.asm; =>at; mov rcx, rax);
+                    self.leave(How::Computed);
+                }
+            }
+        }
+        [How::Onwards, How::Taken].map(|how| {
+            let at = self.asm.offset().0;
+            self.leave(how);
+            at
+        })
+    }
+
+    /// Leaves at an instruction, with the [`How`] in `eax`.
+    pub(super) fn leave_with_status(&mut self, insn: u16) {
+        let (number, leave) = (self.site.number as i32, self.thunks.leave);
+        x64!(&mut self.asm; mov ecx, i32::from(insn); mov edx, number; jmp extern leave);
+    }
+}

@@ -1,0 +1,83 @@
+//! The code that is there once: the way in, the way out, and calls of helpers.
+
+use super::emit::Asm;
+use super::fields::{AT, BLOCK, HOST_MXCSR, HOW, LEFT, MXCSR};
+use super::registers::{BIAS, Map};
+use dynasmrt::{DynasmApi, dynasm};
+
+/// Addresses that all host code of an engine uses.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Thunks {
+    /// To be called with `extern "C"` as a function of hart + BIAS, code, instructions left, the TLB for host code.
+    pub enter: usize,
+    /// Leaves: `eax` is a [`How`], `edx` the number of the compiled block, `rcx` where.
+    pub leave: usize,
+    pub load: usize,
+    pub store: usize,
+    pub call: usize,
+    pub vector: usize,
+    pub tail: usize,
+    /// The table of indirect jumps.
+    pub jumps: usize,
+}
+
+/// Entries of the table of indirect jumps: four words each, of which are used the address, the context, the code.
+pub const JUMPS: usize = 1 << 12;
+
+/// The index of an address in the table.
+pub fn jump_index(pc: u64) -> usize {
+    (pc >> 1) as usize % JUMPS
+}
+
+/// Emits the code that is there once.
+pub fn thunks(base: usize, map: &Map, jumps: usize) -> Option<(Thunks, Vec<u8>)> {
+    let mut asm = Asm::new(base);
+    let mut thunks = Thunks { jumps, ..Thunks::default() };
+    let at = |asm: &Asm| base + asm.offset().0;
+
+    thunks.enter = at(&asm);
+    // Six registers and eight bytes: the stack is aligned to 16 inside.
+    x64!(&mut asm; push rbx; push rbp; push r12; push r13; push r14; push r15; sub rsp, 8);
+    x64!(&mut asm; mov rbx, rdi; mov rax, rsi; mov r14, rdx; mov r15, rcx; ldmxcsr [rbx + MXCSR]);
+    fill(&mut asm, map);
+    x64!(&mut asm; jmp rax);
+
+    thunks.leave = at(&asm);
+    spill(&mut asm, map);
+    x64!(&mut asm; vzeroupper; stmxcsr [rbx + MXCSR]; ldmxcsr [rbx + HOST_MXCSR]);
+    x64!(&mut asm; mov [rbx + LEFT], r14; mov [rbx + HOW], eax; mov [rbx + BLOCK], edx; mov [rbx + AT], rcx);
+    x64!(&mut asm; add rsp, 8; pop r15; pop r14; pop r13; pop r12; pop rbp; pop rbx; ret);
+
+    let helpers: [(&mut usize, *const ()); 5] = [
+        (&mut thunks.load, super::helpers::load as *const ()),
+        (&mut thunks.store, super::helpers::store as *const ()),
+        (&mut thunks.call, super::helpers::call as *const ()),
+        (&mut thunks.vector, super::helpers::vector as *const ()),
+        (&mut thunks.tail, super::helpers::tail as *const ()),
+    ];
+    for (address, helper) in helpers {
+        *address = at(&asm);
+        x64!(&mut asm; sub rsp, 8);
+        spill(&mut asm, map);
+        // Helpers round as the host does, and raise flags of their own. Their code is slow as long as the upper halves of
+        // vector registers are in use.
+        x64!(&mut asm; vzeroupper; stmxcsr [rbx + MXCSR]; ldmxcsr [rbx + HOST_MXCSR]);
+        x64!(&mut asm; lea rdi, [rbx - BIAS]; mov rsi, rax; mov r8, r14);
+        x64!(&mut asm; mov rax, QWORD helper as i64; call rax; ldmxcsr [rbx + MXCSR]);
+        fill(&mut asm, map);
+        x64!(&mut asm; add rsp, 8; ret);
+    }
+    Some((thunks, asm.finalize().ok()?))
+}
+
+fn spill(asm: &mut Asm, map: &Map) {
+    for (host, home) in map.pairs() {
+        x64!(asm; mov [BYTE rbx + home], Rq(host));
+    }
+}
+
+fn fill(asm: &mut Asm, map: &Map) {
+    for (host, home) in map.pairs() {
+        x64!(asm; mov Rq(host), [BYTE rbx + home]);
+    }
+}
