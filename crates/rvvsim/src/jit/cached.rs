@@ -49,6 +49,11 @@ impl Cached {
         }
     }
 
+    /// What is kept is no longer what is there.
+    pub fn forget_all(&mut self) {
+        self.pieces = Default::default();
+    }
+
     /// All that is kept: host register, where it is, how wide.
     pub fn all(&self) -> impl Iterator<Item = (u8, i32, Width)> + use<> {
         let pieces = self.pieces;

@@ -6,7 +6,28 @@ use super::emit::Emitter;
 use super::fields::{VALUE, vector_field};
 use super::registers::{RAX, RCX};
 use crate::engine::{Kind, Uop};
+use crate::mem::{Access, HostTlb, PAGE};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
+
+/// An element that the interpreter goes on with.
+#[derive(Clone, Copy)]
+pub(super) enum First {
+    Element(u32),
+    /// `end`, less `ecx` strips of so many elements.
+    InStrip {
+        end: u32,
+        strip: u32,
+    },
+}
+
+/// An access of some bytes of memory.
+#[derive(Clone, Copy)]
+pub(super) struct Range {
+    pub access: Access,
+    pub bytes: usize,
+    /// Of elements of this size.
+    pub size: usize,
+}
 
 /// Code that is hardly ever reached. What goes back brings `cached` along, which helpers do not keep.
 pub(super) enum Cold {
@@ -39,8 +60,19 @@ pub(super) enum Cold {
         at: DynamicLabel,
         back: DynamicLabel,
         uop: Uop,
-        first: u32,
+        first: First,
         cached: Cached,
+    },
+    /// A vector access by an integer register that is not on one page that the TLB knows. If it is on two that are side by
+    /// side in the host, too, `found` is gone to, as if it had been; else `missed`.
+    Crossing {
+        at: DynamicLabel,
+        found: DynamicLabel,
+        missed: DynamicLabel,
+        register: u8,
+        range: Range,
+        /// `rdx` points at the vector registers.
+        base: bool,
     },
     /// The same for the misses of one access: from which element on.
     Elements {
@@ -127,13 +159,29 @@ impl Emitter<'_> {
                     x64!(&mut self.asm; jmp =>back);
                 }
                 Cold::Vector { at, back, uop, first, cached } => {
+                    let vstart = vector_field().vstart;
                     x64!(&mut self.asm; =>at);
-                    if first != 0 {
-                        x64!(&mut self.asm; mov QWORD [rbx + vector_field().vstart], first as i32);
+                    match first {
+                        First::Element(0) => {}
+                        First::Element(n) => x64!(&mut self.asm; mov QWORD [rbx + vstart], n as i32),
+                        First::InStrip { end, strip } => x64!(&mut self.asm
+                            ; imul ecx, ecx, strip as i32
+                            ; mov eax, end as i32
+                            ; sub eax, ecx
+                            ; mov [rbx + vstart], rax
+                        ),
                     }
                     self.vector(&uop);
                     self.refill(cached);
                     x64!(&mut self.asm; jmp =>back);
+                }
+                Cold::Crossing { at, found, missed, register, range, base } => {
+                    x64!(&mut self.asm; =>at);
+                    self.cross(register, range, missed);
+                    if base {
+                        x64!(&mut self.asm; mov rdx, [rbx + vector_field().registers]);
+                    }
+                    x64!(&mut self.asm; jmp =>found);
                 }
                 Cold::Elements { missed, back, uop, cached } => {
                     let all = self.asm.new_dynamic_label();
@@ -174,6 +222,28 @@ impl Emitter<'_> {
             self.leave(how);
             at
         })
+    }
+
+    /// Looks up an access that may begin on one page and end on the next. `rax` is its address in the host then: both pages
+    /// are known, and the last byte is as far from the first there as it is for the guest.
+    fn cross(&mut self, register: u8, range: Range, missed: DynamicLabel) {
+        debug_assert!(range.bytes <= PAGE as usize);
+        let last = range.bytes as i32 - 1;
+        self.get(RAX, register);
+        x64!(&mut self.asm; lea rdx, [rax + last]);
+        self.lookup(range.access, 1, range.size, missed);
+        let table = HostTlb::table_offset(range.access) as i32;
+        x64!(&mut self.asm
+            ; rorx ecx, edx, 8
+            ; and ecx, HostTlb::INDEX_MASK
+            ; sub rdx, [r15 + rcx + table]
+            ; cmp rdx, PAGE as i32 - 1
+            ; ja =>missed
+            ; add rdx, [r15 + rcx + table + 8]
+            ; lea rcx, [rax + last]
+            ; cmp rcx, rdx
+            ; jne =>missed
+        );
     }
 
     /// Leaves at an instruction, with the [`How`] in `eax`.

@@ -4,7 +4,7 @@
 //! the instruction instead, from the elements on that were not written. So the results of a few pieces are all known before
 //! any is written.
 
-use super::super::cold::Cold;
+use super::super::cold::{Cold, First};
 use super::super::fields::float_home;
 use super::super::registers::RAX;
 use super::super::simd::{self, Operand, Simd, Width};
@@ -66,40 +66,42 @@ impl Emitter<'_> {
             return false;
         }
         let Some(op) = float_op(vinst.inst.op) else { return false };
-        let Some(pieces) = self.pieces_of(vinst, bytes_of(sew)) else { return false };
+        let size = bytes_of(sew);
+        let Some(strips) = self.strips_of(vinst, size) else { return false };
         // What else is in a register must raise no flags.
-        if pieces.iter().any(|(_, width)| width.bytes() < 16) {
+        if strips.pieces.iter().any(|(_, width)| width.bytes() < 16) {
             return false;
         }
         let double = sew == Sew::E64;
         let scalar = has_scalar(vinst);
         self.whole(u, vinst);
         let back = self.asm.new_dynamic_label();
-        let keep = self.is_kept(u, vinst, &pieces);
         let mut again = Vec::new();
-        for (n, pieces) in pieces.chunks(AT_ONCE).enumerate() {
-            let at = self.asm.new_dynamic_label();
-            if scalar && n == 0 {
-                let home = float_home(vinst.inst.rs1);
-                if !double {
-                    x64!(&mut self.asm; cmp DWORD [rbx + home + 4], -1; jne =>at);
-                }
-                let Some(i) = simd::BROADCAST[sew_index(sew)] else { unreachable!("there is one for each") };
-                self.simd(i, Width::B32, SCALAR, 0, Operand::Memory(super::RBX, home));
+        if scalar {
+            let home = float_home(vinst.inst.rs1);
+            if !double {
+                let at = self.asm.new_dynamic_label();
+                x64!(&mut self.asm; cmp DWORD [rbx + home + 4], -1; jne =>at);
+                again.push((at, First::Element(0)));
             }
-            if n == 0 {
-                self.registers();
-            }
-            for (n, &piece) in pieces.iter().enumerate() {
-                self.float_piece(vinst, op, scalar, double, n as u8, piece);
-            }
-            self.leave_if_nan(pieces, double, at);
-            for (n, &(o, width)) in pieces.iter().enumerate() {
-                self.keep_piece(width, n as u8, vinst.groups.vd as i32 + o, keep);
-            }
-            let first = pieces[0].0 as u32 / bytes_of(sew) as u32;
-            again.push((at, first));
+            let Some(i) = simd::BROADCAST[sew_index(sew)] else { unreachable!("there is one for each") };
+            self.simd(i, Width::B32, SCALAR, 0, Operand::Memory(super::RBX, home));
         }
+        self.registers();
+        let keep = self.is_kept(u, vinst, &strips.pieces);
+        self.for_each_strip(&strips, false, |e| {
+            for pieces in strips.pieces.chunks(AT_ONCE) {
+                let at = e.asm.new_dynamic_label();
+                for (n, &piece) in pieces.iter().enumerate() {
+                    e.float_piece(vinst, op, scalar, double, n as u8, piece);
+                }
+                e.leave_if_nan(pieces, double, at);
+                for (n, &(o, width)) in pieces.iter().enumerate() {
+                    e.keep_piece(width, n as u8, vinst.groups.vd as i32 + o, keep);
+                }
+                again.push((at, strips.first_of(&pieces[0], size)));
+            }
+        });
         self.note_writes(u, vinst);
         x64!(&mut self.asm; =>back);
         for (at, first) in again {

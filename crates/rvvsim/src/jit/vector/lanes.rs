@@ -119,6 +119,27 @@ impl Lane {
     fn saturates(self) -> bool {
         matches!(self, Lane::Saturate(..) | Lane::SaturateWide { .. })
     }
+
+    /// Whether the code for one strip of a group is that for all: all operands are as far from one strip to the next, and
+    /// nothing is passed on.
+    fn is_same_in_strips(self) -> bool {
+        match self {
+            Lane::Plain(_)
+            | Lane::Reversed(_)
+            | Lane::Shift(_)
+            | Lane::ShiftAll(_)
+            | Lane::ShiftBy(_)
+            | Lane::Multiply64
+            | Lane::Move
+            | Lane::Accumulate(..)
+            | Lane::Multiply(..) => true,
+            Lane::Merge
+            | Lane::Extend(..)
+            | Lane::Saturate(..)
+            | Lane::SaturateWide { .. }
+            | Lane::Numbers(_) => false,
+        }
+    }
 }
 
 impl Emitter<'_> {
@@ -128,7 +149,11 @@ impl Emitter<'_> {
         let scalar = has_scalar(vinst);
         let Some(lane) = lane(vinst.inst.op, sew, scalar) else { return false };
         let size = bytes_of(sew);
-        let Some(pieces) = self.pieces_of(vinst, size) else { return false };
+        let Some(strips) = self.strips_of(vinst, size) else { return false };
+        let pieces = &strips.pieces;
+        if strips.is_loop() && (vinst.policy.masked || !lane.is_same_in_strips()) {
+            return false;
+        }
         // Whether the elements of a small piece saturate is seen in a whole register, and of inactive ones, too.
         if lane.saturates() && (vinst.policy.masked || pieces.iter().any(|(_, w)| w.bytes() < 16)) {
             return false;
@@ -152,11 +177,13 @@ impl Emitter<'_> {
             _ => {}
         }
         self.registers();
-        let keep = self.is_kept(u, vinst, &pieces);
-        for (n, &piece) in pieces.iter().enumerate() {
-            self.lane_piece(vinst, lane, scalar, piece, n == 0);
-            self.finish_piece(vinst, size, piece, keep);
-        }
+        let keep = self.is_kept(u, vinst, pieces);
+        self.for_each_strip(&strips, false, |e| {
+            for (n, &piece) in pieces.iter().enumerate() {
+                e.lane_piece(vinst, lane, scalar, piece, n == 0);
+                e.finish_piece(vinst, size, piece, keep);
+            }
+        });
         if lane.saturates() {
             self.note_saturated();
         }

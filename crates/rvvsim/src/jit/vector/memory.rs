@@ -1,9 +1,9 @@
 //! Loads and stores of whole pieces of memory: unit-stride, masked or not, and of whole registers.
 
-use super::super::cold::Cold;
+use super::super::cold::{Cold, First, Range};
 use super::super::fields::vector_field;
 use super::super::simd::{self, Operand};
-use super::{Emitter, FIRST, RAX, RDX, RESULT};
+use super::{Emitter, FIRST, Piece, RAX, RDX, RESULT, Strips};
 use crate::engine::Uop;
 use crate::mem::{Access, PAGE};
 use crate::vector::VInst;
@@ -31,8 +31,8 @@ impl Emitter<'_> {
         let masked = vinst.policy.masked;
         let fits = whole_registers
             || self.vl(vinst) <= vinst.vlmax && if store { true } else { vinst.leaves_others(bytes) };
-        let Some(pieces) = super::pieces(bytes) else { return false };
-        if !fits || bytes > PAGE as usize {
+        let Some(strips) = Strips::of(bytes) else { return false };
+        if !fits || bytes > PAGE as usize || masked && strips.is_loop() {
             return false;
         }
         let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
@@ -47,12 +47,32 @@ impl Emitter<'_> {
         }
         self.get(RAX, vinst.inst.rs1);
         let access = if store { Access::Store } else { Access::Load };
-        self.lookup(access, bytes, size, at);
+        let (crossing, found) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
+        self.lookup(access, bytes, size, crossing);
+        x64!(&mut self.asm; =>found);
+        let (register, range, base) = (vinst.inst.rs1, Range { access, bytes, size }, self.cached.base);
+        self.cold.push(Cold::Crossing { at: crossing, found, missed: at, register, range, base });
         self.registers();
+        let keep = !store && self.is_kept(u, vinst, &strips.pieces);
+        self.for_each_strip(&strips, true, |e| e.copy_strip(vinst, &strips.pieces, range, keep));
+        self.note_writes(u, vinst);
+        x64!(&mut self.asm; =>back);
+        if addressing == Addressing::FaultOnlyFirst {
+            // It may change `vl`, which all that follows was compiled for.
+            self.cold.push(Cold::Interpret { at, insn: u.insn });
+        } else {
+            let first = First::Element(0);
+            self.cold.push(Cold::Vector { at, back, uop: *u, first, cached: self.cached });
+        }
+        true
+    }
+
+    /// Copies between memory at `rax` and the vector registers.
+    fn copy_strip(&mut self, vinst: &VInst, pieces: &[Piece], range: Range, keep: bool) {
+        let (store, size) = (range.access == Access::Store, range.size);
         let vd = vinst.groups.vd as i32;
-        let keep = !store && self.is_kept(u, vinst, &pieces);
-        for &(o, width) in &pieces {
-            if masked {
+        for &(o, width) in pieces {
+            if vinst.policy.masked {
                 let (base, from) = if store { (RDX, vd + o) } else { (RAX, o) };
                 self.load_piece(width, RESULT, base, from);
                 self.choose(width, size, o as usize / size);
@@ -72,14 +92,5 @@ impl Emitter<'_> {
                 self.store_piece(width, RESULT, RDX, vd + o);
             }
         }
-        self.note_writes(u, vinst);
-        x64!(&mut self.asm; =>back);
-        if addressing == Addressing::FaultOnlyFirst {
-            // It may change `vl`, which all that follows was compiled for.
-            self.cold.push(Cold::Interpret { at, insn: u.insn });
-        } else {
-            self.cold.push(Cold::Vector { at, back, uop: *u, first: 0, cached: self.cached });
-        }
-        true
     }
 }

@@ -22,7 +22,8 @@ mod gather;
 mod lanes;
 mod memory;
 
-use super::cold::Cold;
+use super::cached::Cached;
+use super::cold::{Cold, First};
 use super::constants::{self, constant};
 use super::emit::Emitter;
 use super::fields::vector_field;
@@ -59,6 +60,41 @@ fn pieces(bytes: usize) -> Option<Vec<Piece>> {
         at += width.bytes();
     }
     (!pieces.is_empty() && pieces.len() <= MOST_PIECES).then_some(pieces)
+}
+
+/// A group in *strips*: as many times the same pieces, each strip after the other. A large group has more than one, and
+/// host code has a loop over them, in which `ecx` counts those that are left and base registers move on.
+struct Strips {
+    pieces: Vec<Piece>,
+    count: usize,
+}
+
+/// The bytes of a strip of a large group.
+const STRIP: usize = 512;
+
+impl Strips {
+    /// As [`pieces`]; a large group is whole strips.
+    fn of(bytes: usize) -> Option<Strips> {
+        if bytes <= MOST_PIECES * Width::B32.bytes() {
+            return Some(Strips { pieces: pieces(bytes)?, count: 1 });
+        }
+        let count = bytes / STRIP;
+        bytes.is_multiple_of(STRIP).then(|| Some(Strips { pieces: pieces(STRIP)?, count }))?
+    }
+
+    fn is_loop(&self) -> bool {
+        self.count > 1
+    }
+
+    /// The first element of a piece, as whoever goes on there has to be told.
+    fn first_of(&self, piece: &Piece, size: usize) -> First {
+        let first = (piece.0 as usize / size) as u32;
+        if !self.is_loop() {
+            return First::Element(first);
+        }
+        let strip = (STRIP / size) as u32;
+        First::InStrip { end: self.count as u32 * strip + first, strip }
+    }
 }
 
 /// The index of an element width in tables by SEW.
@@ -248,9 +284,37 @@ impl Emitter<'_> {
 
     /// The pieces of `vd` of an instruction with elements of so many bytes, if host code can leave all others alone.
     fn pieces_of(&self, vinst: &VInst, size: usize) -> Option<Vec<Piece>> {
+        pieces(self.bytes_written(vinst, size)?)
+    }
+
+    /// The same in strips.
+    fn strips_of(&self, vinst: &VInst, size: usize) -> Option<Strips> {
+        Strips::of(self.bytes_written(vinst, size)?)
+    }
+
+    fn bytes_written(&self, vinst: &VInst, size: usize) -> Option<usize> {
         let vl = self.vl(vinst);
         let bytes = vl as usize * size;
-        (vl <= vinst.vlmax && vinst.leaves_others(bytes)).then(|| pieces(bytes))?
+        (vl <= vinst.vlmax && vinst.leaves_others(bytes)).then_some(bytes)
+    }
+
+    /// Emits what computes a strip, and a loop around it if there are several. `rdx` points at the vector registers;
+    /// `memory`: `rax` moves on, too.
+    fn for_each_strip(&mut self, strips: &Strips, memory: bool, body: impl FnOnce(&mut Self)) {
+        if !strips.is_loop() {
+            return body(self);
+        }
+        // What is in host registers is of one strip.
+        self.cached.forget_all();
+        let again = self.asm.new_dynamic_label();
+        x64!(&mut self.asm; mov ecx, strips.count as i32; =>again);
+        body(self);
+        x64!(&mut self.asm; add rdx, STRIP as i32);
+        if memory {
+            x64!(&mut self.asm; add rax, STRIP as i32);
+        }
+        x64!(&mut self.asm; dec ecx; jne =>again);
+        self.cached = Cached::default();
     }
 
     /// From here on, `vl` is what [`Emitter::vl`] says and `vstart` 0, or the interpreter has taken over.

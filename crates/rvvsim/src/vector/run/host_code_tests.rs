@@ -60,9 +60,11 @@ fn host_code_does_what_the_interpreter_does() {
         (128, Agnostic::Undisturbed),
         (256, Agnostic::Undisturbed),
         (1024, Agnostic::Undisturbed),
+        (4096, Agnostic::Undisturbed),
         (512, Agnostic::Ones),
         (256, Agnostic::Random(5)),
         (1024, Agnostic::Random(6)),
+        (4096, Agnostic::Random(7)),
     ];
     for (vlen, policy) in cases {
         let (mut h, mut engine) = (hart(vlen, policy), Engine::default());
@@ -83,6 +85,11 @@ fn host_code_does_what_the_interpreter_does() {
                     h.x[16] = random.below(64);
                     h.load::<u8>(h.x[24]).unwrap();
                     h.store::<u8>(h.x[24], 7).unwrap();
+                    // The next page may be known, too.
+                    if random.below(2) == 0 {
+                        h.load::<u8>(h.x[24] + 0x1000).unwrap();
+                        h.store::<u8>(h.x[24] + 0x1000, 7).unwrap();
+                    }
                 }
                 // AVL in a register, VLMAX mostly; or an immediate.
                 h.x[6] = [u64::from(vi.vlmax), random.below(u64::from(vi.vlmax) + 1)]
@@ -131,6 +138,7 @@ fn host_code_of_several_instructions_does_what_the_interpreter_does() {
         (128, undisturbed),
         (256, undisturbed),
         (1024, undisturbed),
+        (4096, undisturbed),
         (256, random_tails),
         (512, random_tails),
     ];
@@ -210,4 +218,65 @@ fn another_vl_than_was_expected_is_no_difference() {
         assert_eq!(h.v.vl, h.x[6].min(8), "round {round}");
     }
     assert!(engine.compiled().blocks >= 3, "made anew: {:?}", engine.compiled());
+}
+
+/// An access over the end of a page, where the next page of the guest is the next of the host or another.
+#[test]
+fn an_access_over_two_pages_finds_both_wherever_they_are() {
+    if !crate::jit::is_available() {
+        return;
+    }
+    const TABLES: usize = 0x18_0000;
+    // Three pages of addresses from 0x1000: the first two are side by side in RAM, the third is not.
+    const PAGES: [usize; 3] = [0x10_0000, 0x10_1000, 0x10_8000];
+    let (mut h, mut engine) = (hart(1024, Agnostic::Undisturbed), Engine::default());
+    let physical = |offset: usize| (RAM_BASE + offset as u64) >> 12;
+    for level in 0..2 {
+        h.ram.write(TABLES + 0x1000 * level, physical(TABLES + 0x1000 * (level + 1)) << 10 | 1).unwrap();
+    }
+    for (n, page) in PAGES.into_iter().enumerate() {
+        // Readable, writable, accessed, dirty.
+        h.ram.write(TABLES + 0x2000 + 8 * (n + 1), physical(page) << 10 | 0xc7).unwrap();
+    }
+    h.write_csr(rvv_isa::csr::SATP, 8 << 60 | physical(TABLES));
+    // Data is accessed as in supervisor mode, code as in machine mode.
+    h.write_csr(rvv_isa::csr::MSTATUS, 1 << 17 | 1 << 11 | 3 << 13 | 3 << 9);
+    let mut at = CODE;
+    let mut random = Random(23);
+    for op in [Op::Vle8V, Op::Vse8V, Op::Vle32V, Op::Vse32V, Op::Vle8ffV, Op::Vl4re8V, Op::Vs4rV] {
+        for lmul in [Lmul::M1, Lmul::M4, Lmul::M8] {
+            let vtype = Vtype::new(Sew::E8, lmul, true, true);
+            let set = Inst { rd: 5, rs1: 0, imm: vtype.to_bits() as i32, ..Inst::new(Op::Vsetvli) };
+            let inst = Inst { rd: 8, rs1: 24, ..Inst::new(op) };
+            if translate(&h.config, &inst, vtype).is_err() {
+                continue;
+            }
+            for (n, word) in [encode(&set).unwrap(), encode(&inst).unwrap(), 0x6f].into_iter().enumerate() {
+                h.ram.write(at + 4 * n, word).unwrap();
+            }
+            for start in [0x1fc0_u64, 0x1f00, 0x1ffc, 0x2fc0, 0x2fff, 0x2c00, 0x2bfc, 0x3fc0] {
+                for page in PAGES {
+                    for byte in (page..page + 0x1000).step_by(8) {
+                        h.ram.write(byte, random.next()).unwrap();
+                    }
+                }
+                scramble(&mut h, &mut random, Sew::E8);
+                for known in 0..3 {
+                    h.flush_tlb();
+                    // Both pages, one, or none.
+                    for page in [start, start.next_multiple_of(0x1000)].into_iter().take(known) {
+                        let _ = (h.load::<u8>(page), h.store::<u8>(page, 9));
+                    }
+                    h.x[24] = start;
+                    h.pc = RAM_BASE + at as u64;
+                    h.retired_in_block = 0;
+                    engine.run(&mut h, 3);
+                    h.trap = None;
+                    assert_eq!(engine.difference(), None, "{} at {start:#x}, {lmul:?}", op.name());
+                }
+            }
+            at += 16;
+        }
+    }
+    assert!(engine.compiled().blocks > 15, "{:?}", engine.compiled());
 }
