@@ -4,7 +4,7 @@ use super::How;
 use super::cached::Cached;
 use super::emit::Emitter;
 use super::fields::{VALUE, vector_field};
-use super::registers::{RAX, RCX};
+use super::registers::{Place, RAX, RCX};
 use crate::engine::{Kind, Uop};
 use crate::mem::{Access, HostTlb, PAGE};
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
@@ -63,16 +63,32 @@ pub(super) enum Cold {
         first: First,
         cached: Cached,
     },
-    /// A vector access by an integer register that is not on one page that the TLB knows. If it is on two that are side by
+    /// A vector access that is not on one page that the TLB knows. If it is on two that are side by
     /// side in the host, too, `found` is gone to, as if it had been; else `missed`.
     Crossing {
         at: DynamicLabel,
         found: DynamicLabel,
         missed: DynamicLabel,
-        register: u8,
+        /// Where its address is.
+        place: Place,
         range: Range,
         /// `rdx` points at the vector registers.
         base: bool,
+    },
+    /// The same of all instructions of a chain.
+    Again {
+        at: DynamicLabel,
+        back: DynamicLabel,
+        uops: Vec<Uop>,
+        first: First,
+        /// What is at home, and where it belongs.
+        homes: Vec<(u8, i8)>,
+    },
+    /// The interpreter goes on with the first instruction of a chain.
+    Missed {
+        at: DynamicLabel,
+        insn: u16,
+        homes: Vec<(u8, i8)>,
     },
     /// The same for the misses of one access: from which element on.
     Elements {
@@ -161,23 +177,35 @@ impl Emitter<'_> {
                 Cold::Vector { at, back, uop, first, cached } => {
                     let vstart = vector_field().vstart;
                     x64!(&mut self.asm; =>at);
-                    match first {
-                        First::Element(0) => {}
-                        First::Element(n) => x64!(&mut self.asm; mov QWORD [rbx + vstart], n as i32),
-                        First::InStrip { end, strip } => x64!(&mut self.asm
-                            ; imul ecx, ecx, strip as i32
-                            ; mov eax, end as i32
-                            ; sub eax, ecx
-                            ; mov [rbx + vstart], rax
-                        ),
+                    if !matches!(first, First::Element(0)) {
+                        self.first_element(first);
+                        x64!(&mut self.asm; mov [rbx + vstart], rax);
                     }
                     self.vector(&uop);
                     self.refill(cached);
                     x64!(&mut self.asm; jmp =>back);
                 }
-                Cold::Crossing { at, found, missed, register, range, base } => {
+                Cold::Again { at, back, uops, first, homes } => {
+                    let vstart = vector_field().vstart;
                     x64!(&mut self.asm; =>at);
-                    self.cross(register, range, missed);
+                    self.bring_home(&homes);
+                    self.first_element(first);
+                    x64!(&mut self.asm; mov [rbx + VALUE], rax);
+                    for uop in uops {
+                        x64!(&mut self.asm; mov rax, [rbx + VALUE]; mov [rbx + vstart], rax);
+                        self.vector(&uop);
+                    }
+                    x64!(&mut self.asm; jmp =>back);
+                }
+                Cold::Missed { at, insn, homes } => {
+                    x64!(&mut self.asm; =>at);
+                    self.bring_home(&homes);
+                    x64!(&mut self.asm; mov ecx, i32::from(insn));
+                    self.leave(How::Interpret);
+                }
+                Cold::Crossing { at, found, missed, place, range, base } => {
+                    x64!(&mut self.asm; =>at);
+                    self.cross(place, range, missed);
                     if base {
                         x64!(&mut self.asm; mov rdx, [rbx + vector_field().registers]);
                     }
@@ -224,12 +252,24 @@ impl Emitter<'_> {
         })
     }
 
+    /// An element in `rax`.
+    fn first_element(&mut self, first: First) {
+        match first {
+            First::Element(n) => x64!(&mut self.asm; mov eax, n as i32),
+            First::InStrip { end, strip } => x64!(&mut self.asm
+                ; imul ecx, ecx, strip as i32
+                ; mov eax, end as i32
+                ; sub eax, ecx
+            ),
+        }
+    }
+
     /// Looks up an access that may begin on one page and end on the next. `rax` is its address in the host then: both pages
     /// are known, and the last byte is as far from the first there as it is for the guest.
-    fn cross(&mut self, register: u8, range: Range, missed: DynamicLabel) {
+    fn cross(&mut self, place: Place, range: Range, missed: DynamicLabel) {
         debug_assert!(range.bytes <= PAGE as usize);
         let last = range.bytes as i32 - 1;
-        self.get(RAX, register);
+        self.get_from(place);
         x64!(&mut self.asm; lea rdx, [rax + last]);
         self.lookup(range.access, 1, range.size, missed);
         let table = HostTlb::table_offset(range.access) as i32;

@@ -61,9 +61,14 @@ pub fn compile(block: &Block, base: usize, map: &Map, thunks: &Thunks, site: &Si
         bytes: Vec::new(),
     };
     e.head();
-    for uop in block.uops.as_slice() {
-        e.uop(uop);
-        e.end_group(uop);
+    let mut uops = block.uops.as_slice();
+    while let Some(uop) = uops.first() {
+        let length = e.chain(uops);
+        if length == 0 {
+            e.uop(uop);
+            e.end_group(uop);
+        }
+        uops = &uops[length.max(1)..];
     }
     let exits = e.tail();
     let expects = e.expects;
@@ -115,6 +120,15 @@ impl Emitter<'_> {
             Place::Host(s) if s == host => {}
             _ if r == 0 => x64!(&mut self.asm; xor Rd(host), Rd(host)),
             _ => with_source!(self, mov Rq host, r),
+        }
+    }
+
+    /// Moves what is at a place to `rax`.
+    pub(super) fn get_from(&mut self, place: Place) {
+        match place {
+            Place::Host(host) => x64!(&mut self.asm; mov rax, Rq(host)),
+            Place::Home(home) => x64!(&mut self.asm; mov rax, [BYTE rbx + home]),
+            Place::Sink => unreachable!("the sink is never read"),
         }
     }
 

@@ -22,7 +22,7 @@ const FACTOR: u8 = 12;
 
 /// What a floating-point instruction computes, of single and of double precision.
 #[derive(Clone, Copy)]
-enum FloatOp {
+pub(super) enum FloatOp {
     /// `vs2 op vs1`.
     Binary([Simd; 2]),
     /// `scalar op vs2`.
@@ -35,7 +35,7 @@ enum FloatOp {
     Unary([Simd; 2]),
 }
 
-fn float_op(op: Op) -> Option<FloatOp> {
+pub(super) fn float_op(op: Op) -> Option<FloatOp> {
     use simd::float;
     Some(match op {
         Op::VfaddVv | Op::VfaddVf => FloatOp::Binary(float(1, 0x58)),

@@ -14,7 +14,7 @@ use rvv_isa::{Op, Sew};
 
 /// What an instruction computes of `vs2` and `vs1`, or the scalar in the place of that.
 #[derive(Clone, Copy)]
-enum Lane {
+pub(super) enum Lane {
     /// `vs2 op vs1`.
     Plain(Simd),
     /// `vs1 op vs2`.
@@ -46,7 +46,7 @@ enum Lane {
 }
 
 /// The host's instruction for one of the guest's.
-fn lane(op: Op, sew: Sew, scalar: bool) -> Option<Lane> {
+pub(super) fn lane(op: Op, sew: Sew, scalar: bool) -> Option<Lane> {
     let n = sew_index(sew);
     let of = |table: BySew| table[n];
     let shift =

@@ -50,8 +50,9 @@ impl Emitter<'_> {
         let (crossing, found) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
         self.lookup(access, bytes, size, crossing);
         x64!(&mut self.asm; =>found);
-        let (register, range, base) = (vinst.inst.rs1, Range { access, bytes, size }, self.cached.base);
-        self.cold.push(Cold::Crossing { at: crossing, found, missed: at, register, range, base });
+        let (place, range) = (self.map.place(vinst.inst.rs1), Range { access, bytes, size });
+        let base = self.cached.base;
+        self.cold.push(Cold::Crossing { at: crossing, found, missed: at, place, range, base });
         self.registers();
         let keep = !store && self.is_kept(u, vinst, &strips.pieces);
         self.for_each_strip(&strips, true, |e| e.copy_strip(vinst, &strips.pieces, range, keep));

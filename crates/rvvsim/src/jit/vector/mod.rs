@@ -8,11 +8,13 @@
 //!
 //! * [`lanes`]: integer instructions, element by element; [`compare`]: those whose result is a mask;
 //! * [`float`]: floating point; [`memory`], [`elements`]: loads and stores; [`fold`]: reductions, and moves from and to element 0;
-//! * [`gather`]: `vrgather`; [`crypto`]: AES and SHA-256.
+//! * [`gather`]: `vrgather`; [`crypto`]: AES and SHA-256;
+//! * [`chain`]: instructions of large groups that are executed together.
 //!
 //! A group is computed in *pieces* of a host register. Those of small groups are kept in host registers if they are read
 //! again soon ([`super::cached`]). General registers: `rdx` points at the vector registers; `rax` and `rcx` are free.
 
+mod chain;
 mod compare;
 mod crypto;
 mod elements;

@@ -280,3 +280,132 @@ fn an_access_over_two_pages_finds_both_wherever_they_are() {
     }
     assert!(engine.compiled().blocks > 15, "{:?}", engine.compiled());
 }
+
+/// Loads, arithmetic and a store, one after the other: large groups of them are executed together. With NaNs here and there,
+/// memory that is stored to and loaded from, scalars that are no boxes, ends of pages.
+#[test]
+fn host_code_of_chains_does_what_the_interpreter_does() {
+    if !crate::jit::is_available() {
+        return;
+    }
+    let ops = [
+        Op::VfaddVv,
+        Op::VfsubVf,
+        Op::VfrsubVf,
+        Op::VfmulVv,
+        Op::VfdivVv,
+        Op::VfrdivVf,
+        Op::VfsqrtV,
+        Op::VfmaccVf,
+        Op::VfmaccVv,
+        Op::VfnmsacVv,
+        Op::VfmaddVf,
+        Op::VfnmaddVv,
+        Op::VaddVv,
+        Op::VaddVx,
+        Op::VaddVi,
+        Op::VrsubVi,
+        Op::VsubVv,
+        Op::VxorVv,
+        Op::VmulVv,
+        Op::VmaxVx,
+        Op::VandnVv,
+    ];
+    let mut random = Random(29);
+    let cases = [
+        (512, Agnostic::Undisturbed),
+        (1024, Agnostic::Undisturbed),
+        (4096, Agnostic::Undisturbed),
+        (1024, Agnostic::Random(3)),
+    ];
+    for (vlen, policy) in cases {
+        let (mut h, mut engine) = (hart(vlen, policy), Engine::default());
+        let mut at = CODE;
+        for round in 0..1200 {
+            let sew = [Sew::E32, Sew::E64, Sew::E32, Sew::E16][random.below(4) as usize];
+            let lmul = [Lmul::M2, Lmul::M4, Lmul::M4, Lmul::M8][random.below(4) as usize];
+            let vtype = Vtype::new(sew, lmul, true, true);
+            let vlmax = u64::from(vtype.vlmax(vlen));
+            let load = [Op::Vle16V, Op::Vle32V, Op::Vle64V][sew.bits().trailing_zeros() as usize - 4];
+            let store = [Op::Vse16V, Op::Vse32V, Op::Vse64V][sew.bits().trailing_zeros() as usize - 4];
+            let set = Inst { rd: 5, rs1: 6, imm: vtype.to_bits() as i32, ..Inst::new(Op::Vsetvli) };
+            let mut words = vec![encode(&set).unwrap()];
+            let length = 3 + random.below(7) as usize;
+            while words.len() < length {
+                let mut group = || [0, 8, 16, 24][random.below(4) as usize];
+                let (rd, rs1, rs2) = (group(), group(), group());
+                let inst = match random.below(8) {
+                    0..3 => Inst { rd, rs1: 28 + random.below(4) as u8, ..Inst::new(load) },
+                    3 => Inst { rd, rs1: 28 + random.below(4) as u8, ..Inst::new(store) },
+                    _ => {
+                        let op = ops[random.below(ops.len() as u64) as usize];
+                        Inst { rd, rs1, rs2, imm: random.below(16) as i32, ..Inst::new(op) }
+                    }
+                };
+                if translate(&h.config, &inst, vtype).is_ok() {
+                    words.push(encode(&inst).unwrap());
+                }
+            }
+            words.push(0x6f);
+            for (n, word) in words.iter().enumerate() {
+                h.ram.write(at + 4 * n, *word).unwrap();
+            }
+            // Once with another TLB, once with the pages known.
+            for pass in 0..3 {
+                scramble(&mut h, &mut random, sew);
+                let size = sew.bits() as usize / 8;
+                for n in 0..0x6000 / size {
+                    let value = match random.below(2000) {
+                        0 => random.next(),
+                        _ => (1.0 + random.below(1 << 20) as f64 / 64.0).to_bits(),
+                    };
+                    let value = match size {
+                        4 => u64::from((f64::from_bits(value) as f32).to_bits()),
+                        _ => value,
+                    };
+                    let offset = DATA as usize + n * size;
+                    h.ram.bytes_mut()[offset..offset + size].copy_from_slice(&value.to_le_bytes()[..size]);
+                }
+                for element in h.v.registers_mut().chunks_mut(size) {
+                    if random.below(400) == 0 {
+                        element.fill(0xff);
+                    }
+                }
+                h.x[6] = [vlmax, vlmax, random.below(vlmax + 1)][random.below(3) as usize];
+                for r in 28..32 {
+                    let near = [0, 0x20, 0x400, 0x1000, 0x1fe0, 0x2000][random.below(6) as usize];
+                    h.x[r] = RAM_BASE + DATA + near;
+                }
+                for r in [0, 8, 16, 24] {
+                    h.f[r] = match (random.below(12), size) {
+                        (0, _) => random.next(),
+                        (_, 4) => !0 << 32 | u64::from(1.5_f32.to_bits()),
+                        _ => 1.5_f64.to_bits(),
+                    };
+                    h.x[r] = if r == 0 { 0 } else { random.next() };
+                }
+                if pass == 0 {
+                    h.flush_tlb();
+                } else {
+                    for page in 0..6 {
+                        let va = RAM_BASE + DATA + 0x1000 * page;
+                        let byte = h.load::<u8>(va).unwrap();
+                        h.store::<u8>(va, byte).unwrap();
+                    }
+                }
+                h.pc = RAM_BASE + at as u64;
+                h.retired_in_block = 0;
+                engine.run(&mut h, words.len() as u64);
+                h.trap = None;
+                if let Some(difference) = engine.difference() {
+                    panic!("round {round}, {vtype:?} VLEN {vlen} {policy:?}: {difference}");
+                }
+            }
+            at = if at + 128 < DATA as usize { at + 64 } else { CODE };
+            if at == CODE {
+                h.ram.note_write(CODE, DATA as usize - CODE);
+            }
+        }
+        assert!(engine.compiled().blocks > 1000, "{:?}", engine.compiled());
+    }
+}
