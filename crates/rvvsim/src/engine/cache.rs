@@ -15,9 +15,9 @@ use rustc_hash::FxHashMap;
 use rvv_isa::Inst;
 use std::cell::Cell;
 
-/// Entries of the table for indirect jumps, in front of the map. Touching its pages is a good part of what a
-/// small program takes, so there are not many.
-const JUMP_ENTRIES: usize = 1 << 10;
+/// Entries of the table for indirect jumps, in front of the map: at first, and once there were as many jumps. Touching
+/// its pages is a good part of what a small program takes.
+const JUMP_ENTRIES: [usize; 2] = [1 << 5, 1 << 10];
 
 /// An address, the generation in which it was jumped to, and above the number of the block there its context.
 /// As integers, so that a table of nothing need not be written.
@@ -66,6 +66,8 @@ pub struct BlockCache {
     blocks: Vec<Block>,
     map: FxHashMap<(u64, Context), u32>,
     jumps: Box<[JumpEntry]>,
+    /// How often an entry of the first of those tables was written.
+    jumps_made: usize,
     /// The blocks with code on a RAM page.
     by_page: FxHashMap<usize, Vec<u32>>,
     /// Slots of `blocks` whose block was forgotten.
@@ -92,7 +94,8 @@ impl Default for BlockCache {
         BlockCache {
             blocks: Vec::new(),
             map: FxHashMap::default(),
-            jumps: vec![[0; 3]; JUMP_ENTRIES].into(),
+            jumps: vec![[0; 3]; JUMP_ENTRIES[0]].into(),
+            jumps_made: 0,
             by_page: FxHashMap::default(),
             free: Vec::new(),
             last_serial: 0,
@@ -168,7 +171,7 @@ impl BlockCache {
     #[inline(always)]
     pub fn jump(&self, pc: u64, context: Context) -> Option<&Block> {
         // The first generation is 1, so that entries that were never made do not hold.
-        let [at, generation, which] = self.jumps[jump_index(pc)];
+        let [at, generation, which] = self.jumps[self.jump_index(pc)];
         let holds = at == pc && which >> 32 == u64::from(context.0) && generation == self.generation;
         holds.then(|| &self.blocks[which as u32 as usize])
     }
@@ -252,7 +255,18 @@ impl BlockCache {
 
     fn remember_jump(&mut self, pc: u64, context: Context, id: u32) {
         let link = Link { block: id, generation: self.generation };
-        self.jumps[jump_index(pc)] = jump_entry(pc, context, link);
+        self.jumps_made += 1;
+        if self.jumps_made == JUMP_ENTRIES[0] {
+            self.jumps = vec![[0; 3]; JUMP_ENTRIES[1]].into();
+        }
+        let index = self.jump_index(pc);
+        self.jumps[index] = jump_entry(pc, context, link);
+    }
+
+    #[inline(always)]
+    fn jump_index(&self, pc: u64) -> usize {
+        const { assert!(JUMP_ENTRIES[0].is_power_of_two() && JUMP_ENTRIES[1].is_power_of_two()) };
+        (pc >> 1) as usize & (self.jumps.len() - 1)
     }
 
     /// Whether a block's address still leads to the code it was decoded from, and may be fetched.
@@ -368,8 +382,4 @@ impl BlockCache {
         self.pages.clear();
         self.generation += 1;
     }
-}
-
-fn jump_index(pc: u64) -> usize {
-    (pc >> 1) as usize % JUMP_ENTRIES
 }

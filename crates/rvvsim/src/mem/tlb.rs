@@ -5,7 +5,11 @@ use super::Access;
 /// Bytes in a page.
 pub const PAGE: u64 = 4096;
 
-const ENTRIES: usize = 256;
+/// Entries of the tables for loads and stores. They are a good part of a hart, which is made and filled for every guest;
+/// host code has a larger table of its own.
+const ENTRIES: usize = 128;
+/// Code is fetched once, when it is decoded.
+const FETCH_ENTRIES: usize = 16;
 /// This tag never matches: no page starts in the middle of one, and no access is aligned to a page. (A
 /// smaller bit would be what is left of a misaligned address in the first page.)
 const INVALID: u64 = PAGE / 2;
@@ -18,13 +22,15 @@ struct TlbEntry {
     addend: u64,
 }
 
+const NONE: TlbEntry = TlbEntry { tag: INVALID, addend: 0 };
+
 /// Translations of pages that are plain RAM and may be accessed with no further thought. Pages that
 /// need care at each access (devices, code that a store must invalidate, watched words) are left out.
 #[derive(Clone)]
 pub struct Tlb {
     load: [TlbEntry; ENTRIES],
     store: [TlbEntry; ENTRIES],
-    fetch: [TlbEntry; ENTRIES],
+    fetch: [TlbEntry; FETCH_ENTRIES],
     /// The same for host code, if there is any.
     host: Option<Box<HostTlb>>,
 }
@@ -115,8 +121,7 @@ impl HostTlb {
 
 impl Default for Tlb {
     fn default() -> Self {
-        let none = [TlbEntry { tag: INVALID, addend: 0 }; ENTRIES];
-        Tlb { load: none, store: none, fetch: none, host: None }
+        Tlb { load: [NONE; ENTRIES], store: [NONE; ENTRIES], fetch: [NONE; FETCH_ENTRIES], host: None }
     }
 }
 
@@ -139,11 +144,12 @@ impl Tlb {
     }
 
     #[inline(always)]
-    fn table(&self, access: Access) -> &[TlbEntry; ENTRIES] {
+    fn entry(&self, va: u64, access: Access) -> &TlbEntry {
+        let page = (va / PAGE) as usize;
         match access {
-            Access::Load => &self.load,
-            Access::Store => &self.store,
-            Access::Fetch => &self.fetch,
+            Access::Load => &self.load[page % ENTRIES],
+            Access::Store => &self.store[page % ENTRIES],
+            Access::Fetch => &self.fetch[page % FETCH_ENTRIES],
         }
     }
 
@@ -159,7 +165,7 @@ impl Tlb {
     #[inline(always)]
     #[must_use]
     pub fn lookup_any(&self, va: u64, align: u64, access: Access) -> Option<usize> {
-        let entry = &self.table(access)[(va / PAGE) as usize % ENTRIES];
+        let entry = self.entry(va, access);
         let page_or_misaligned = va & (!(PAGE - 1) | align);
         (entry.tag == page_or_misaligned).then(|| va.wrapping_add(entry.addend) as usize)
     }
@@ -168,13 +174,13 @@ impl Tlb {
     pub fn insert(&mut self, va: u64, offset: usize, access: Access) {
         let tag = va & !(PAGE - 1);
         let addend = (offset as u64 & !(PAGE - 1)).wrapping_sub(tag);
-        let table = match access {
-            Access::Load => &mut self.load,
-            Access::Store => &mut self.store,
-            Access::Fetch => &mut self.fetch,
-        };
+        let page = (va / PAGE) as usize;
         let entry = TlbEntry { tag, addend };
-        table[(va / PAGE) as usize % ENTRIES] = entry;
+        *match access {
+            Access::Load => &mut self.load[page % ENTRIES],
+            Access::Store => &mut self.store[page % ENTRIES],
+            Access::Fetch => &mut self.fetch[page % FETCH_ENTRIES],
+        } = entry;
         if let Some(host) = &mut self.host {
             host.insert(va, entry, access);
         }
@@ -182,8 +188,9 @@ impl Tlb {
 
     /// Forgets everything.
     pub fn flush(&mut self) {
-        let none = [TlbEntry { tag: INVALID, addend: 0 }; ENTRIES];
-        (self.load, self.store, self.fetch) = (none, none, none);
+        for table in [&mut self.load[..], &mut self.store, &mut self.fetch] {
+            table.fill(NONE);
+        }
         if let Some(host) = &mut self.host {
             host.flush();
         }
