@@ -5,6 +5,7 @@ use super::compare::Choice;
 use super::corpus;
 use super::coverage::subjects;
 use super::coverage_report;
+use super::engines;
 use super::generate;
 use super::known;
 use super::mutate::{Made, Mutator};
@@ -36,7 +37,8 @@ Examples:
   rvvfuzz isa --time 5m                       rvvsim alone: against itself, all policies
   rvvfuzz isa --spike ~/spike --time 10m      with Spike; QEMU too if qemu-riscv64 is on the PATH
   rvvfuzz isa --vlen 1024 --count 10000 --seed 7 --jobs 1
-  rvvfuzz isa --alone --host-code --time 5m   rvvsim's two engines against each other
+  rvvfuzz isa --alone --host-code --time 5m   rvvsim's two engines against each other, guided by coverage
+  rvvfuzz isa engines --time 5m               the same at full speed
   rvvfuzz isa replay corpus --on 'ssh board run {elf}'
   rvvfuzz isa distill rvvfuzz-isa/corpus small --bytes 2000000
 
@@ -59,6 +61,10 @@ enum Action {
     Replay(Replay),
     /// Choose the fewest streams of a corpus with the same coverage
     Distill(Distill),
+    /// Compare rvvsim's host code with its interpreter: each stream from many states, millions of instructions a minute.
+    ///
+    /// It ends with 0 if they did the same, 1 if not, 2 if it could not go on.
+    Engines(Engines),
 }
 
 #[derive(Args, Debug)]
@@ -136,6 +142,37 @@ struct Replay {
 }
 
 #[derive(Args, Debug)]
+struct Engines {
+    /// Stop after this long: 90, 90s, 5m, 2h [default: 1m, if no --instructions are given]
+    #[arg(long, value_parser = duration)]
+    time: Option<Duration>,
+    /// Stop after so many instructions
+    #[arg(long)]
+    instructions: Option<u64>,
+    /// Worker threads
+    #[arg(long, default_value_t = processors(), value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
+    /// Seed of all random choices
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// VLENs, used in turn
+    #[arg(long, value_delimiter = ',', default_values_t = [128, 256, 1024, 4096], value_parser = vlen)]
+    vlen: Vec<u32>,
+    /// Share of corner cases: reserved encodings, overlaps, vstart, misaligned, faults, reserved frm
+    #[arg(long, default_value_t = 0.05, value_parser = share)]
+    wild: f64,
+    /// Share of vector instructions
+    #[arg(long, default_value_t = 0.7, value_parser = share)]
+    vector: f64,
+    /// Instructions per stream
+    #[arg(long, default_value_t = 192, value_parser = clap::value_parser!(u16).range(1..=256))]
+    length: u16,
+    /// States that each stream is run from
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=64))]
+    states: u16,
+}
+
+#[derive(Args, Debug)]
 struct Distill {
     /// The corpus to choose from
     from: PathBuf,
@@ -154,6 +191,7 @@ impl Command {
             None => self.campaign.run(),
             Some(Action::Replay(replay)) => replay.run(),
             Some(Action::Distill(distill)) => distill.run(),
+            Some(Action::Engines(engines)) => engines.run(),
         };
         match result {
             Ok(true) => ExitCode::SUCCESS,
@@ -319,6 +357,49 @@ fn progress(state: &State, begin: Instant) -> String {
         state.disagreements,
         state.known.values().sum::<u64>()
     )
+}
+
+impl Engines {
+    fn run(self) -> Done {
+        let time =
+            self.time.or(if self.instructions.is_none() { Some(Duration::from_secs(60)) } else { None });
+        let options = engines::Options {
+            vlens: self.vlen,
+            jobs: self.jobs.into(),
+            time,
+            instructions: self.instructions,
+            seed: self.seed,
+            streams: generate::Options { length: self.length.into(), wild: self.wild, vector: self.vector },
+            states: self.states.into(),
+        };
+        if !rvvsim::has_host_code() {
+            return Err(
+                "this host has no host code to compare: that takes x86-64 with AVX2, BMI2 and FMA".into()
+            );
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let _ = ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed));
+        let (mut line, begin) = (Progress::for_logs(), Instant::now());
+        let result = engines::run(&options, &stop, |state| {
+            line.show(|| {
+                let seconds = begin.elapsed().as_secs_f64();
+                let (all, rate) = (state.total(), state.total() as f64 / seconds);
+                format!("{seconds:.0} s: {} streams, {all} instructions ({rate:.0}/s)", state.streams)
+            });
+        });
+        line.clear();
+        let state = result.map_err(|e| e.to_string())?;
+        for (vlen, instructions) in &state.instructions {
+            outln!("VLEN {vlen}: {instructions} instructions compared");
+        }
+        outln!("{} streams, {} instructions, seed {}", state.streams, state.total(), options.seed);
+        match &state.difference {
+            Some(difference) => outln!("DIFFERENCE\n{difference}"),
+            None => outln!("no difference"),
+        }
+        Ok(state.difference.is_none())
+    }
 }
 
 impl Replay {

@@ -28,6 +28,7 @@ pub mod corpus;
 pub mod coverage;
 pub mod coverage_report;
 pub mod dump;
+pub mod engines;
 pub mod generate;
 pub mod init;
 pub mod inprocess;

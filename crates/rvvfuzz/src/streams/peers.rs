@@ -251,18 +251,31 @@ fn ask_here_with(
     config: Config,
 ) -> Result<Vec<Vec<u64>>, AskError> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
-    let bytes = elf_from(first, streams, environment)?;
+    let elf = elf_from(first, streams, environment)?;
+    run_here(&elf, streams.len(), environment, Config { vlen, ..config })
+}
+
+/// Runs an ELF of so many streams, for the VLEN of the configuration, on `rvvsim` in process: their dumps.
+///
+/// # Errors
+/// When it does not come to an end, or two engines differ.
+pub fn run_here(
+    elf: &[u8],
+    streams: usize,
+    environment: Environment,
+    config: Config,
+) -> Result<Vec<Vec<u64>>, AskError> {
     let failed = |e: String| AskError::Here(e);
-    let image = Image::parse(&bytes).map_err(|e| failed(e.to_string()))?;
+    let image = Image::parse(elf).map_err(|e| failed(e.to_string()))?;
     let mem = if environment == Environment::Bare { RAM } else { 256 << 20 };
-    let config = Config { vlen, mem, max_insns: Some(200_000_000), ..config };
-    let words = Places::new(vlen).words();
+    let words = Places::new(config.vlen).words();
+    let config = Config { mem, max_insns: Some(200_000_000), ..config };
     let all = match environment {
         Environment::Bare => {
             let mut machine = Machine::bare(config, &image).map_err(|e| failed(e.to_string()))?;
             ended(machine.run(None))?;
             let at = (DUMPS - RUNTIME) as usize;
-            to_words(&machine.hart().memory()[at..at + 8 * words * streams.len()])
+            to_words(&machine.hart().memory()[at..at + 8 * words * streams])
         }
         Environment::Linux => {
             let options = ProcessOptions {
@@ -277,8 +290,8 @@ fn ask_here_with(
             to_words(process.stdout())
         }
     };
-    if all.len() != words * streams.len() {
-        return Err(failed(format!("{} words, not {}", all.len(), words * streams.len())));
+    if all.len() != words * streams {
+        return Err(failed(format!("{} words, not {}", all.len(), words * streams)));
     }
     Ok(all.chunks_exact(words).map(<[u64]>::to_vec).collect())
 }

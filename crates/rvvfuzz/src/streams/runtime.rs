@@ -6,7 +6,7 @@
 //! `end_signature`; Linux writes them to standard output.
 
 use super::dump::{MOST_TRAPS, Places};
-use super::init::{Start, indices};
+use super::init::{Init, Start, indices};
 use super::layout::*;
 use super::stream::{CodeError, Stream};
 use rvv_asm::{Asm, ElfWriter, Label};
@@ -70,16 +70,35 @@ pub fn elf(streams: &[&Stream], environment: Environment) -> Result<Vec<u8>, Cod
 /// # Panics
 /// If the slots do not suffice, or the VLENs are different.
 pub fn elf_from(first: usize, streams: &[&Stream], environment: Environment) -> Result<Vec<u8>, CodeError> {
+    let runs: Vec<(usize, Init)> = streams.iter().enumerate().map(|(n, stream)| (n, stream.init)).collect();
+    elf_of_runs(first, streams, &runs, environment)
+}
+
+/// As [`elf_from`], for runs of a stream of the list from a state, as many as there are and in this order.
+///
+/// # Errors
+/// When a stream cannot be encoded.
+///
+/// # Panics
+/// If the slots do not suffice, or there are more runs than [`capacity`], or the VLENs are different.
+pub fn elf_of_runs(
+    first: usize,
+    streams: &[&Stream],
+    runs: &[(usize, Init)],
+    environment: Environment,
+) -> Result<Vec<u8>, CodeError> {
     let vlen = streams.first().map_or(128, |s| s.vlen);
     assert!(first + streams.len() <= capacity(vlen) && streams.iter().all(|s| s.vlen == vlen));
-    let runtime = Runtime::assemble(vlen, streams.len(), environment);
+    assert!(runs.len() <= capacity(vlen) && runs.iter().all(|(n, _)| *n < streams.len()));
+    let runtime = Runtime::assemble(vlen, runs.len(), environment);
     let mut code = Vec::new();
-    let mut images = Vec::new();
     for (n, stream) in streams.iter().enumerate() {
-        let slot = slot(first + n);
         code.resize(n * SLOT as usize, 0);
-        code.extend(slot_code(stream, slot, runtime.epilogue)?);
-        push_image(&mut images, slot, &stream.init.start(vlen));
+        code.extend(slot_code(stream, slot(first + n), runtime.epilogue)?);
+    }
+    let mut images = Vec::new();
+    for (n, init) in runs {
+        push_image(&mut images, slot(first + n), &init.start(vlen));
     }
     images.extend_from_slice(&[0; 8]);
     let mut control = vec![0; CONTROL_SIZE as usize];
@@ -90,7 +109,7 @@ pub fn elf_from(first: usize, streams: &[&Stream], environment: Environment) -> 
     put(SIGACTION + 8, 0x0800_0004); // SA_ONSTACK, SA_SIGINFO
     put(ALTSTACK, SIGNAL_STACK);
     put(ALTSTACK + 16, SIGNAL_STACK_SIZE);
-    let dumps = 8 * (streams.len() * Places::new(vlen).words()) as u64;
+    let dumps = 8 * (runs.len() * Places::new(vlen).words()) as u64;
     let mut elf = ElfWriter::new(RUNTIME);
     elf.segment(RUNTIME, runtime.code, 5)
         .segment(CONTROL, control, 6)
