@@ -29,6 +29,19 @@ pub(super) struct Range {
     pub size: usize,
 }
 
+/// What to do about an access over two pages that are not side by side in the host.
+#[derive(Clone, Copy)]
+pub(super) enum Apart {
+    /// It is put together, in the room of this number.
+    Load(usize),
+    /// It is to be stored by pieces, to the room of this number, and [`Cold::Deliver`] takes it from there.
+    Later(usize),
+    /// Vector registers from a place on are all that is stored, and that was it.
+    Store(i32, DynamicLabel),
+    /// It is missed.
+    Miss,
+}
+
 /// Code that is hardly ever reached. What goes back brings `cached` along, which helpers do not keep.
 pub(super) enum Cold {
     Load {
@@ -63,8 +76,8 @@ pub(super) enum Cold {
         first: First,
         cached: Cached,
     },
-    /// A vector access that is not on one page that the TLB knows. If it is on two that are side by
-    /// side in the host, too, `found` is gone to, as if it had been; else `missed`.
+    /// A vector access that is not on one page that the TLB knows. If it is on two, `found` is gone to, as if it had been
+    /// on one; else `missed`.
     Crossing {
         at: DynamicLabel,
         found: DynamicLabel,
@@ -72,6 +85,7 @@ pub(super) enum Cold {
         /// Where its address is.
         place: Place,
         range: Range,
+        apart: Apart,
         /// `rdx` points at the vector registers.
         base: bool,
     },
@@ -89,6 +103,21 @@ pub(super) enum Cold {
         at: DynamicLabel,
         insn: u16,
         homes: Vec<(u8, i8)>,
+    },
+    /// What is to be stored goes to the room of this number at first.
+    Defer {
+        at: DynamicLabel,
+        back: DynamicLabel,
+        pointer: u8,
+        room: usize,
+    },
+    /// What was stored to the room of this number goes to its pages.
+    Deliver {
+        at: DynamicLabel,
+        back: DynamicLabel,
+        place: Place,
+        range: Range,
+        room: usize,
     },
     /// The same for the misses of one access: from which element on.
     Elements {
@@ -192,7 +221,12 @@ impl Emitter<'_> {
                     self.first_element(first);
                     x64!(&mut self.asm; mov [rbx + VALUE], rax);
                     for uop in uops {
-                        x64!(&mut self.asm; mov rax, [rbx + VALUE]; mov [rbx + vstart], rax);
+                        // A store is the last, and stores what is in registers now: all of it, for what is before this
+                        // element may not have been delivered.
+                        let memory = self.block.uops.vector(&uop).inst.op.shape().memory;
+                        if memory.is_none_or(|memory| !memory.store) {
+                            x64!(&mut self.asm; mov rax, [rbx + VALUE]; mov [rbx + vstart], rax);
+                        }
                         self.vector(&uop);
                     }
                     x64!(&mut self.asm; jmp =>back);
@@ -203,13 +237,25 @@ impl Emitter<'_> {
                     x64!(&mut self.asm; mov ecx, i32::from(insn));
                     self.leave(How::Interpret);
                 }
-                Cold::Crossing { at, found, missed, place, range, base } => {
+                Cold::Crossing { at, found, missed, place, range, apart, base } => {
                     x64!(&mut self.asm; =>at);
-                    self.cross(place, range, missed);
+                    self.cross(place, range, missed, apart);
                     if base {
                         x64!(&mut self.asm; mov rdx, [rbx + vector_field().registers]);
                     }
                     x64!(&mut self.asm; jmp =>found);
+                }
+                Cold::Defer { at, back, pointer, room } => {
+                    let room = HostTlb::bounce_offset(room) as i32;
+                    x64!(&mut self.asm; =>at; lea Rq(pointer), [r15 + room]; jmp =>back);
+                }
+                Cold::Deliver { at, back, place, range, room } => {
+                    x64!(&mut self.asm; =>at);
+                    self.copy_pages(place, range, self.thunks.to_pages, |e| {
+                        x64!(&mut e.asm; lea rdx, [r15 + HostTlb::bounce_offset(room) as i32]);
+                    });
+                    // The pages were known, and nothing has changed that.
+                    x64!(&mut self.asm; jmp =>back);
                 }
                 Cold::Elements { missed, back, uop, cached } => {
                     let all = self.asm.new_dynamic_label();
@@ -265,8 +311,8 @@ impl Emitter<'_> {
     }
 
     /// Looks up an access that may begin on one page and end on the next. `rax` is its address in the host then: both pages
-    /// are known, and the last byte is as far from the first there as it is for the guest.
-    fn cross(&mut self, place: Place, range: Range, missed: DynamicLabel) {
+    /// are known, and the last byte is as far from the first there as it is for the guest; or it is put together.
+    fn cross(&mut self, place: Place, range: Range, missed: DynamicLabel, apart: Apart) {
         debug_assert!(range.bytes <= PAGE as usize);
         let last = range.bytes as i32 - 1;
         self.get_from(place);
@@ -282,8 +328,38 @@ impl Emitter<'_> {
             ; add rdx, [r15 + rcx + table + 8]
             ; lea rcx, [rax + last]
             ; cmp rcx, rdx
-            ; jne =>missed
         );
+        let registers = vector_field().registers;
+        let beside = self.asm.new_dynamic_label();
+        x64!(&mut self.asm; je =>beside);
+        match apart {
+            Apart::Load(room) => {
+                let room = HostTlb::bounce_offset(room) as i32;
+                self.copy_pages(place, range, self.thunks.from_pages, |e| {
+                    x64!(&mut e.asm; lea rdx, [r15 + room]);
+                });
+                x64!(&mut self.asm; test eax, eax; jne =>missed; lea rax, [r15 + room]);
+            }
+            Apart::Later(room) => {
+                x64!(&mut self.asm; lea rax, [r15 + HostTlb::bounce_offset(room) as i32]);
+            }
+            Apart::Store(from, back) => {
+                self.copy_pages(place, range, self.thunks.to_pages, |e| {
+                    x64!(&mut e.asm; mov rdx, [rbx + registers]; add rdx, from);
+                });
+                x64!(&mut self.asm; test eax, eax; jne =>missed);
+                x64!(&mut self.asm; mov rdx, [rbx + registers]; jmp =>back);
+            }
+            Apart::Miss => x64!(&mut self.asm; jmp =>missed),
+        }
+        x64!(&mut self.asm; =>beside);
+    }
+
+    /// Calls what copies from or to two pages; `host` makes `rdx` the other end.
+    fn copy_pages(&mut self, place: Place, range: Range, thunk: usize, host: impl FnOnce(&mut Self)) {
+        self.get_from(place);
+        host(self);
+        x64!(&mut self.asm; mov ecx, range.bytes as i32; call extern thunk);
     }
 
     /// Leaves at an instruction, with the [`How`] in `eax`.

@@ -3,7 +3,8 @@
 use super::emit::Asm;
 use super::fields::{AT, BLOCK, HOST_MXCSR, HOW, LEFT, MXCSR};
 use super::registers::{BIAS, Map};
-use dynasmrt::{DynasmApi, dynasm};
+use crate::mem::{Access, HostTlb, PAGE};
+use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 
 /// Addresses that all host code of an engine uses.
 #[derive(Clone, Copy, Default, Debug)]
@@ -17,6 +18,11 @@ pub struct Thunks {
     pub call: usize,
     pub vector: usize,
     pub tail: usize,
+    /// From memory on one page or two, by the guest's address in `rax`, `ecx` bytes to `rdx`. `eax` is 0 if they are known;
+    /// else nothing was done. `rcx` and `rdx` are lost.
+    pub from_pages: usize,
+    /// To memory, likewise.
+    pub to_pages: usize,
     /// The table of indirect jumps.
     pub jumps: usize,
 }
@@ -67,7 +73,55 @@ pub fn thunks(base: usize, map: &Map, jumps: usize) -> Option<(Thunks, Vec<u8>)>
         fill(&mut asm, map);
         x64!(&mut asm; add rsp, 8; ret);
     }
+    for (address, access) in [(&mut thunks.from_pages, Access::Load), (&mut thunks.to_pages, Access::Store)] {
+        *address = at(&asm);
+        copy_pages(&mut asm, access);
+    }
     Some((thunks, asm.finalize().ok()?))
+}
+
+/// Copies between memory on one page or two and memory of the host.
+fn copy_pages(asm: &mut Asm, access: Access) {
+    let table = HostTlb::table_offset(access) as i32;
+    x64!(asm; push rsi; push rdi; push r8; push r9; mov r8d, ecx; mov r9, rax);
+    // The first page: the distance of the address from its start, and from there to its end.
+    x64!(asm
+        ; rorx ecx, eax, 8
+        ; and ecx, HostTlb::INDEX_MASK
+        ; sub rax, [r15 + rcx + table]
+        ; cmp rax, PAGE as i32 - 1
+        ; ja >missed
+        ; mov rsi, [r15 + rcx + table + 8]
+        ; add rsi, rax
+        ; mov ecx, PAGE as i32
+        ; sub ecx, eax
+        ; cmp ecx, r8d
+        ; jae >one
+        ; lea rax, [r9 + rcx]
+        ; mov r9d, ecx
+    );
+    // The second, from its start.
+    x64!(asm
+        ; rorx ecx, eax, 8
+        ; and ecx, HostTlb::INDEX_MASK
+        ; cmp rax, [r15 + rcx + table]
+        ; jne >missed
+        ; mov rax, [r15 + rcx + table + 8]
+        ; sub r8d, r9d
+        ; mov ecx, r9d
+    );
+    let store = access == Access::Store;
+    if store {
+        x64!(asm; mov rdi, rsi; mov rsi, rdx; rep movsb; mov rdi, rax; mov ecx, r8d; rep movsb);
+    } else {
+        x64!(asm; mov rdi, rdx; rep movsb; mov rsi, rax; mov ecx, r8d; rep movsb);
+    }
+    x64!(asm; xor eax, eax; jmp >done; one:; mov ecx, r8d; mov rdi, rdx);
+    if store {
+        x64!(asm; xchg rsi, rdi);
+    }
+    x64!(asm; rep movsb; xor eax, eax; jmp >done; missed:; mov eax, 1; done:);
+    x64!(asm; pop r9; pop r8; pop rdi; pop rsi; ret);
 }
 
 fn spill(asm: &mut Asm, map: &Map) {

@@ -64,6 +64,8 @@ impl HostEntry {
 pub(crate) struct HostTlb {
     load: [HostEntry; HOST_ENTRIES],
     store: [HostEntry; HOST_ENTRIES],
+    /// What an access over two pages that are apart in the host is put together in.
+    bounce: [[u8; PAGE as usize]; HostTlb::BOUNCES],
     /// Where RAM is.
     ram: u64,
     /// Nothing was inserted since the last flush.
@@ -74,6 +76,15 @@ impl HostTlb {
     /// With these bits of an address divided by 256, an entry is this far from the start of its table. Its
     /// first word is the tag, its second the page.
     pub(crate) const INDEX_MASK: i32 = ((HOST_ENTRIES - 1) * size_of::<HostEntry>()) as i32;
+
+    /// As many accesses may be put together at once.
+    pub(crate) const BOUNCES: usize = 4;
+
+    /// Where there is room for a page of one of them.
+    pub(crate) const fn bounce_offset(n: usize) -> usize {
+        assert!(n < HostTlb::BOUNCES);
+        std::mem::offset_of!(HostTlb, bounce) + n * PAGE as usize
+    }
 
     /// Where the table for an access is.
     pub(crate) const fn table_offset(access: Access) -> usize {
@@ -96,7 +107,13 @@ impl HostTlb {
             }
             none
         };
-        Box::new(HostTlb { load: NONE, store: NONE, ram, empty: true })
+        Box::new(HostTlb {
+            load: NONE,
+            store: NONE,
+            bounce: [[0; PAGE as usize]; HostTlb::BOUNCES],
+            ram,
+            empty: true,
+        })
     }
 
     fn flush(&mut self) {

@@ -6,12 +6,13 @@
 //!
 //! * all accesses are looked up before anything is written, and if one misses the interpreter goes on from the first
 //!   instruction: so nothing in a chain traps;
-//! * there is one store at most, the last instruction, and the memory it writes is what a load reads from or apart from it;
+//! * there is one store at most, the last instruction, and the memory it writes is what a load reads from or apart from
+//!   it; accesses over pages that are apart in the host are put together elsewhere;
 //! * where a result is a NaN, the chain has not written these pieces yet, and the interpreter executes all its
 //!   instructions from that element on.
 
 use super::super::cached::Cached;
-use super::super::cold::{Cold, First, Range};
+use super::super::cold::{Apart, Cold, First, Range};
 use super::super::fields::float_home;
 use super::super::registers::{Place, RAX};
 use super::super::simd::{self, Operand, Simd, Width};
@@ -19,7 +20,7 @@ use super::float::{FloatOp, float_op};
 use super::lanes::{Lane, lane};
 use super::{Emitter, RDX, bytes_of, has_scalar, sew_index};
 use crate::engine::Uop;
-use crate::mem::{Access, PAGE};
+use crate::mem::{Access, HostTlb, PAGE};
 use crate::vector::VInst;
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 use rvv_isa::{Addressing, Memory, Sew};
@@ -31,7 +32,7 @@ const REGISTERS: [u8; 14] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14];
 const UNORDERED: u8 = 13;
 const ANY_NAN: u8 = 15;
 /// Host registers that point at memory. What they hold for the guest is at home meanwhile.
-const POINTERS: [u8; 4] = [8, 9, 10, 11];
+const POINTERS: [u8; HostTlb::BOUNCES] = [8, 9, 10, 11];
 
 /// What a value is computed from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -237,6 +238,9 @@ impl Emitter<'_> {
             x64!(&mut self.asm; add rdx, STRIP as i32; dec ecx; jne =>again);
         }
         self.cached = Cached::default();
+        if chain.stored.is_some() {
+            self.deliver(&chain, &homes, count);
+        }
         self.bring_home(&homes);
         for uop in uops {
             let vinst = self.block.uops.vector(uop);
@@ -313,13 +317,14 @@ impl Emitter<'_> {
 
     /// The addresses of all accesses in the host in the registers that point at them.
     fn look_up_all(&mut self, chain: &Chain, homes: &[(u8, i8)], missed: DynamicLabel) {
-        for (&(register, range), pointer) in chain.accesses.iter().zip(POINTERS) {
+        for (n, (&(register, range), pointer)) in chain.accesses.iter().zip(POINTERS).enumerate() {
             let place = self.place_now(register, homes);
             let (at, found) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
             self.get_from(place);
             self.lookup(range.access, range.bytes, range.size, at);
             x64!(&mut self.asm; =>found; mov Rq(pointer), rax);
-            self.cold.push(Cold::Crossing { at, found, missed, place, range, base: false });
+            let apart = if range.access == Access::Store { Apart::Later(n) } else { Apart::Load(n) };
+            self.cold.push(Cold::Crossing { at, found, missed, place, range, apart, base: false });
         }
         if chain.stored.is_some() {
             let (stores, bytes) = (chain.accesses.len() - 1, chain.bytes as i32);
@@ -328,7 +333,35 @@ impl Emitter<'_> {
                 x64!(&mut self.asm; mov rax, Rq(to); sub rax, Rq(from); je >same);
                 x64!(&mut self.asm; add rax, bytes - 1; cmp rax, 2 * bytes - 2; jbe =>missed; same:);
             }
+            self.defer(chain, stores);
         }
+    }
+
+    /// If a load was put together, it is not known to be apart from what is stored. That does not matter, for it was loaded
+    /// before, unless the interpreter loads it again: so it is stored later.
+    fn defer(&mut self, chain: &Chain, stores: usize) {
+        if chain.checked.is_empty() {
+            return;
+        }
+        let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
+        for (load, pointer) in POINTERS[..stores].iter().enumerate() {
+            let room = HostTlb::bounce_offset(load) as i32;
+            x64!(&mut self.asm; lea rax, [r15 + room]; cmp rax, Rq(*pointer); je =>at);
+        }
+        x64!(&mut self.asm; =>back);
+        self.cold.push(Cold::Defer { at, back, pointer: POINTERS[stores], room: stores });
+    }
+
+    /// If the store went to a room of its own, it is delivered.
+    fn deliver(&mut self, chain: &Chain, homes: &[(u8, i8)], count: usize) {
+        let room = chain.accesses.len() - 1;
+        let (register, range) = chain.accesses[room];
+        let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
+        let moved = if count > 1 { chain.bytes } else { 0 };
+        let end = (HostTlb::bounce_offset(room) + moved) as i32;
+        x64!(&mut self.asm; lea rax, [r15 + end]; cmp rax, Rq(POINTERS[room]); je =>at; =>back);
+        let place = self.place_now(register, homes);
+        self.cold.push(Cold::Deliver { at, back, place, range, room });
     }
 
     /// All scalars in their registers: the last ones.

@@ -1,6 +1,6 @@
 //! Loads and stores of whole pieces of memory: unit-stride, masked or not, and of whole registers.
 
-use super::super::cold::{Cold, First, Range};
+use super::super::cold::{Apart, Cold, First, Range};
 use super::super::fields::vector_field;
 use super::super::simd::{self, Operand};
 use super::{Emitter, FIRST, Piece, RAX, RDX, RESULT, Strips};
@@ -52,7 +52,12 @@ impl Emitter<'_> {
         x64!(&mut self.asm; =>found);
         let (place, range) = (self.map.place(vinst.inst.rs1), Range { access, bytes, size });
         let base = self.cached.base;
-        self.cold.push(Cold::Crossing { at: crossing, found, missed: at, place, range, base });
+        let apart = match (store, masked) {
+            (false, _) => Apart::Load(0),
+            (true, false) => Apart::Store(vinst.groups.vd as i32, back),
+            (true, true) => Apart::Miss,
+        };
+        self.cold.push(Cold::Crossing { at: crossing, found, missed: at, place, range, apart, base });
         self.registers();
         let keep = !store && self.is_kept(u, vinst, &strips.pieces);
         self.for_each_strip(&strips, true, |e| e.copy_strip(vinst, &strips.pieces, range, keep));

@@ -220,27 +220,32 @@ fn another_vl_than_was_expected_is_no_difference() {
     assert!(engine.compiled().blocks >= 3, "made anew: {:?}", engine.compiled());
 }
 
+/// From now on data is accessed by virtual addresses: these pages of RAM are at 0x1000 and up.
+fn map_data(h: &mut Hart, pages: &[usize]) {
+    const TABLES: usize = 0x18_0000;
+    let physical = |offset: usize| (RAM_BASE + offset as u64) >> 12;
+    for level in 0..2 {
+        h.ram.write(TABLES + 0x1000 * level, physical(TABLES + 0x1000 * (level + 1)) << 10 | 1).unwrap();
+    }
+    for (n, page) in pages.iter().enumerate() {
+        // Readable, writable, accessed, dirty.
+        h.ram.write(TABLES + 0x2000 + 8 * (n + 1), physical(*page) << 10 | 0xc7).unwrap();
+    }
+    h.write_csr(rvv_isa::csr::SATP, 8 << 60 | physical(TABLES));
+    // Data is accessed as in supervisor mode, code as in machine mode.
+    h.write_csr(rvv_isa::csr::MSTATUS, 1 << 17 | 1 << 11 | 3 << 13 | 3 << 9);
+}
+
 /// An access over the end of a page, where the next page of the guest is the next of the host or another.
 #[test]
 fn an_access_over_two_pages_finds_both_wherever_they_are() {
     if !crate::jit::is_available() {
         return;
     }
-    const TABLES: usize = 0x18_0000;
     // Three pages of addresses from 0x1000: the first two are side by side in RAM, the third is not.
     const PAGES: [usize; 3] = [0x10_0000, 0x10_1000, 0x10_8000];
     let (mut h, mut engine) = (hart(1024, Agnostic::Undisturbed), Engine::default());
-    let physical = |offset: usize| (RAM_BASE + offset as u64) >> 12;
-    for level in 0..2 {
-        h.ram.write(TABLES + 0x1000 * level, physical(TABLES + 0x1000 * (level + 1)) << 10 | 1).unwrap();
-    }
-    for (n, page) in PAGES.into_iter().enumerate() {
-        // Readable, writable, accessed, dirty.
-        h.ram.write(TABLES + 0x2000 + 8 * (n + 1), physical(page) << 10 | 0xc7).unwrap();
-    }
-    h.write_csr(rvv_isa::csr::SATP, 8 << 60 | physical(TABLES));
-    // Data is accessed as in supervisor mode, code as in machine mode.
-    h.write_csr(rvv_isa::csr::MSTATUS, 1 << 17 | 1 << 11 | 3 << 13 | 3 << 9);
+    map_data(&mut h, &PAGES);
     let mut at = CODE;
     let mut random = Random(23);
     for op in [Op::Vle8V, Op::Vse8V, Op::Vle32V, Op::Vse32V, Op::Vle8ffV, Op::Vl4re8V, Op::Vs4rV] {
@@ -318,10 +323,16 @@ fn host_code_of_chains_does_what_the_interpreter_does() {
         (4096, Agnostic::Undisturbed),
         (1024, Agnostic::Random(3)),
     ];
-    for (vlen, policy) in cases {
+    for ((vlen, policy), scattered) in cases.into_iter().flat_map(|case| [(case, false), (case, true)]) {
         let (mut h, mut engine) = (hart(vlen, policy), Engine::default());
+        let mut data = RAM_BASE + DATA;
+        if scattered {
+            // Two pages are side by side, the others are not.
+            map_data(&mut h, &[0, 1, 3, 2, 5, 4].map(|n| DATA as usize + 0x1000 * n));
+            data = 0x1000;
+        }
         let mut at = CODE;
-        for round in 0..1200 {
+        for round in 0..600 {
             let sew = [Sew::E32, Sew::E64, Sew::E32, Sew::E16][random.below(4) as usize];
             let lmul = [Lmul::M2, Lmul::M4, Lmul::M4, Lmul::M8][random.below(4) as usize];
             let vtype = Vtype::new(sew, lmul, true, true);
@@ -374,7 +385,7 @@ fn host_code_of_chains_does_what_the_interpreter_does() {
                 h.x[6] = [vlmax, vlmax, random.below(vlmax + 1)][random.below(3) as usize];
                 for r in 28..32 {
                     let near = [0, 0x20, 0x400, 0x1000, 0x1fe0, 0x2000][random.below(6) as usize];
-                    h.x[r] = RAM_BASE + DATA + near;
+                    h.x[r] = data + near;
                 }
                 for r in [0, 8, 16, 24] {
                     h.f[r] = match (random.below(12), size) {
@@ -388,7 +399,7 @@ fn host_code_of_chains_does_what_the_interpreter_does() {
                     h.flush_tlb();
                 } else {
                     for page in 0..6 {
-                        let va = RAM_BASE + DATA + 0x1000 * page;
+                        let va = data + 0x1000 * page;
                         let byte = h.load::<u8>(va).unwrap();
                         h.store::<u8>(va, byte).unwrap();
                     }
@@ -406,6 +417,6 @@ fn host_code_of_chains_does_what_the_interpreter_does() {
                 h.ram.note_write(CODE, DATA as usize - CODE);
             }
         }
-        assert!(engine.compiled().blocks > 1000, "{:?}", engine.compiled());
+        assert!(engine.compiled().blocks > 500, "{:?}", engine.compiled());
     }
 }
