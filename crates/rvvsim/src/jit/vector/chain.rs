@@ -328,8 +328,8 @@ impl Emitter<'_> {
         }
         if chain.stored.is_some() {
             let (stores, bytes) = (chain.accesses.len() - 1, chain.bytes as i32);
-            for load in 0..stores {
-                let (to, from) = (POINTERS[stores], POINTERS[load]);
+            let to = POINTERS[stores];
+            for &from in &POINTERS[..stores] {
                 x64!(&mut self.asm; mov rax, Rq(to); sub rax, Rq(from); je >same);
                 x64!(&mut self.asm; add rax, bytes - 1; cmp rax, 2 * bytes - 2; jbe =>missed; same:);
             }
