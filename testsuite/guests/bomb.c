@@ -129,6 +129,9 @@ int main(int argc, char **argv)
             _exit(0);
         }
         wait(NULL);
+    } else if (!strcmp(how, "exec")) {
+        execl(argv[2], argv[2], NULL);
+        printf("exec %d\n", errno);
     }
     return 0;
 }

@@ -72,7 +72,8 @@ impl Process {
             return Err(Errno::INVAL.into());
         }
         const NAMESPACES: u64 = 0x7e02_0000;
-        if args.flags & NAMESPACES != 0 {
+        let namespaces = args.flags & NAMESPACES;
+        if namespaces != 0 && !self.owns_host_process() {
             return Err(Errno::PERM.into());
         }
         let shares_memory = args.flags & flag::VM != 0;
@@ -93,7 +94,7 @@ impl Process {
         let (space, ram) = space_of(hart);
         space.sync(ram, 0, super::pages::USER_END);
         let (index, id) = family.reserve()?;
-        let forked = match host::fork() {
+        let forked = match host::fork(namespaces) {
             Ok(forked) => forked,
             Err(e) => {
                 family.release(index);
@@ -446,10 +447,10 @@ impl Process {
 
     /// Closes what is to be closed when a program starts another.
     pub(super) fn close_on_exec(&mut self) {
-        for fd in 0..super::files::MOST_FILES as u64 {
-            if self.files.cloexec(fd) == Ok(true) {
-                let _ = self.files.close(fd);
-            }
+        let closing: Vec<u64> =
+            self.files.numbers().filter(|fd| self.files.cloexec(*fd) == Ok(true)).collect();
+        for fd in closing {
+            let _ = self.files.close(fd);
         }
     }
 }

@@ -1,14 +1,12 @@
-//! System calls that control open files: `fcntl`, `flock`, `ioctl`.
+//! System calls that control open files: `fcntl`, `flock`.
 
-use super::files::{HostFile, Kind, flag};
+use super::files::flag;
 use super::schedule::Wait;
-use super::user::{self, Layout};
+use super::user;
 use super::{Process, Served, Stop, host};
 use crate::Hart;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::pty::OpenptFlags;
-use std::sync::Arc;
 
 impl Process {
     /// `fcntl(fd, command, argument)`.
@@ -122,110 +120,6 @@ impl Process {
                 other?;
                 Ok(0)
             }
-        }
-    }
-
-    /// `ioctl(fd, request, argument)`: what a terminal is asked, and how much can be read.
-    pub(super) fn sys_ioctl(&mut self, hart: &mut Hart, fd: u64, request: u64, argument: u64) -> Served {
-        let file = self.files.get(fd)?;
-        let Some(host) = file.host().cloned() else { return Err(Errno::NOTTY.into()) };
-        match request as u32 {
-            // TCGETS
-            0x5401 => {
-                let t = rustix::termios::tcgetattr(&*host)?;
-                let mut s = Layout::<36>::new();
-                s.put(0, 4, u64::from(t.input_modes.bits()));
-                s.put(4, 4, u64::from(t.output_modes.bits()));
-                s.put(8, 4, u64::from(t.control_modes.bits()));
-                s.put(12, 4, u64::from(t.local_modes.bits()));
-                use rustix::termios::SpecialCodeIndex as Code;
-                let codes = [
-                    (0, Code::VINTR),
-                    (1, Code::VQUIT),
-                    (2, Code::VERASE),
-                    (3, Code::VKILL),
-                    (4, Code::VEOF),
-                    (5, Code::VTIME),
-                    (6, Code::VMIN),
-                    (8, Code::VSTART),
-                    (9, Code::VSTOP),
-                    (10, Code::VSUSP),
-                    (11, Code::VEOL),
-                ];
-                for (at, code) in codes {
-                    s.put(17 + at, 1, u64::from(t.special_codes[code]));
-                }
-                user::write(hart, argument, &s.0)?;
-                Ok(0)
-            }
-            // TCSETS, TCSETSW, TCSETSF, with the structure that all 64-bit machines have.
-            set @ 0x5402..=0x5404 if self.options.host_fs => {
-                let mut termios: [u8; 36] = user::read_array(hart, argument)?;
-                Ok(host::ioctl(&*host, u64::from(set), &mut termios)?)
-            }
-            // TIOCGPGRP, TIOCGSID, TIOCGPTN, TIOCOUTQ: a number.
-            get @ (0x540f | 0x5429 | 0x8004_5430 | 0x5411) if self.options.host_fs => {
-                let mut number = [0; 4];
-                host::ioctl(&*host, u64::from(get), &mut number)?;
-                user::write(hart, argument, &number)?;
-                Ok(0)
-            }
-            // TIOCSPGRP, TIOCSPTLCK
-            set @ (0x5410 | 0x4004_5431) if self.options.host_fs => {
-                let mut number: [u8; 4] = user::read_array(hart, argument)?;
-                Ok(host::ioctl(&*host, u64::from(set), &mut number)?)
-            }
-            // TCSBRK, TCXONC, TCFLSH, TIOCEXCL, TIOCNXCL, TIOCSCTTY, TIOCNOTTY: the argument is a number or none.
-            set @ (0x5409..=0x540e | 0x5422) if self.options.host_fs => {
-                Ok(host::ioctl_number(&*host, u64::from(set), argument)?)
-            }
-            // TIOCPKT, FIOASYNC
-            set @ (0x5420 | 0x5452) if self.options.host_fs => {
-                let mut number: [u8; 4] = user::read_array(hart, argument)?;
-                Ok(host::ioctl(&*host, u64::from(set), &mut number)?)
-            }
-            // TIOCGPTPEER: the other end of a terminal.
-            0x5441 if self.options.host_fs => {
-                let flags = OpenptFlags::from_bits_retain(argument as u32) | OpenptFlags::CLOEXEC;
-                let peer = rustix::pty::ioctl_tiocgptpeer(&*host, flags)?;
-                let kept = argument as u32 & (flag::ACCMODE | flag::NONBLOCK | flag::CLOEXEC);
-                Ok(self.files.add(Kind::Host(Arc::new(HostFile::received(peer))), kept)?)
-            }
-            // TIOCSWINSZ
-            0x5414 if self.options.host_fs => {
-                let mut size: [u8; 8] = user::read_array(hart, argument)?;
-                Ok(host::ioctl(&*host, 0x5414, &mut size)?)
-            }
-            // FIONBIO
-            0x5421 => {
-                let on = user::read_u32(hart, argument)? != 0;
-                let flags = &mut self.files.get_mut(fd)?.flags;
-                *flags = *flags & !flag::NONBLOCK | if on { flag::NONBLOCK } else { 0 };
-                Ok(0)
-            }
-            // TCSETS, TCSETSW, TCSETSF: the terminal stays as its user has it.
-            0x5402..=0x5404 if rustix::termios::isatty(&*host) => Ok(0),
-            // TIOCGWINSZ
-            0x5413 => {
-                let w = rustix::termios::tcgetwinsize(&*host)?;
-                let mut s = Layout::<8>::new();
-                s.put(0, 2, u64::from(w.ws_row)).put(2, 2, u64::from(w.ws_col));
-                s.put(4, 2, u64::from(w.ws_xpixel)).put(6, 2, u64::from(w.ws_ypixel));
-                user::write(hart, argument, &s.0)?;
-                Ok(0)
-            }
-            // FIONREAD
-            0x541b => {
-                let n = rustix::io::ioctl_fionread(&*host)?;
-                user::write_u32(hart, argument, n as u32)?;
-                Ok(0)
-            }
-            // FIONCLEX, FIOCLEX
-            request @ (0x5450 | 0x5451) => {
-                self.files.set_cloexec(fd, request == 0x5451)?;
-                Ok(0)
-            }
-            _ => Err(Errno::NOTTY.into()),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::files::HostFile;
 use super::paths::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW};
 use super::sandbox::join;
 use super::user;
-use super::{Process, Served, Stop, Verdict, load};
+use super::{Process, Served, Stop, Verdict, host, load};
 use crate::Hart;
 use crate::elf::Image;
 use crate::hart::{Environment, ThreadRegisters};
@@ -15,8 +15,10 @@ use crate::machine::LoadError;
 use crate::mem::Ram;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::io::Read;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 
 /// Bytes of arguments and environment, as on Linux with a stack of 8 MiB.
 const MOST_ARGUMENTS: usize = 2 << 20;
@@ -84,11 +86,14 @@ impl Process {
         if !found.bytes.starts_with(b"\x7fELF") {
             return Err(Errno::NOEXEC.into());
         }
+        if self.options.host_programs && is_of_host(&found.bytes) {
+            return self.run_host_program(hart, &found.path, &args, &env);
+        }
         let image = match Image::parse(found.bytes) {
             Ok(image) => image,
             Err(e) => {
                 let name = String::from_utf8_lossy(&found.path).into_owned();
-                self.note(&format!("the guest cannot run {name}: {e}; it was told ENOEXEC"));
+                self.note_in_vain(&format!("the guest cannot run {name}: {e}; it was told ENOEXEC"));
                 return Err(Errno::NOEXEC.into());
             }
         };
@@ -187,6 +192,30 @@ impl Process {
         Err(Stop::End(Verdict::NewProgram))
     }
 
+    /// Puts a program of the host in the place of the one that runs, and of the emulator.
+    fn run_host_program(
+        &mut self,
+        hart: &mut Hart,
+        path: &[u8],
+        args: &[Vec<u8>],
+        env: &[Vec<u8>],
+    ) -> Served {
+        let program = host::Program::new(path, args, env).ok_or(Errno::INVAL)?;
+        std::env::set_current_dir(OsStr::from_bytes(&self.fs.cwd)).map_err(|_| Errno::NOENT)?;
+        let files = self.files_for_host()?;
+        // From here on there is no way back.
+        self.end_vfork(hart);
+        self.end_memory(hart);
+        if let Some(family) = self.family {
+            family.leave();
+        }
+        self.give_signals_to_host();
+        self.give_limits_to_host();
+        rustix::process::umask(Mode::from_bits_truncate(self.umask));
+        host::place_files(files);
+        host::run(&program)
+    }
+
     /// The memory of a new program, once.
     pub(crate) fn take_new_memory(&mut self) -> Option<(Ram, Environment)> {
         self.new_memory.take()
@@ -197,6 +226,17 @@ impl Process {
     pub fn has_other_program(&self) -> bool {
         self.has_execed
     }
+}
+
+/// Whether an ELF file is for the machine that the emulator was built for.
+fn is_of_host(elf: &[u8]) -> bool {
+    let own = match std::env::consts::ARCH {
+        "x86_64" => 62,
+        "aarch64" => 183,
+        _ => return false,
+    };
+    // e_ident says 64 bits and little endian; e_machine follows e_type.
+    elf.get(4..6) == Some(&[2, 1]) && elf.get(18..20) == Some(&u16::to_le_bytes(own))
 }
 
 fn contents(fd: rustix::fd::OwnedFd) -> Result<Vec<u8>, Errno> {

@@ -187,6 +187,14 @@ impl Family {
         index.map_or(0, |index| self.shared.slots[index].guest.load(Ordering::Relaxed))
     }
 
+    /// The guest's id of a parent; that of nobody if it is not of the family any more.
+    pub fn parent_of_guest(&self, host_pid: i32) -> u32 {
+        match self.guest_id(host_pid) {
+            0 => 1,
+            id => id,
+        }
+    }
+
     /// The host's id of a process of the guest.
     pub fn host_id(&self, guest_pid: i32) -> Result<i32, Errno> {
         if self.host_ids {

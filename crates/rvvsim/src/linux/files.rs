@@ -5,7 +5,7 @@ use super::pages::Charge;
 use super::tmp::Kept;
 use super::transfer::{self, Transfer};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{FileType, OFlags, SeekFrom, Stat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, SeekFrom, Stat};
 use rustix::io::Errno;
 use std::sync::Arc;
 
@@ -33,6 +33,8 @@ pub mod flag {
     pub const APPEND: u32 = 0o2000;
     /// Do not wait.
     pub const NONBLOCK: u32 = 0o4000;
+    /// A pipe of packets; of files a hint.
+    pub const DIRECT: u32 = 0o40_000;
     /// It must be a directory.
     pub const DIRECTORY: u32 = 0o200_000;
     /// Not through a final symbolic link.
@@ -72,6 +74,24 @@ pub struct HostFile {
     pub charge: Option<Charge>,
     /// How it is read and written without waiting.
     transfer: Transfer,
+    /// The stream of the host process that the guest has through it, and closes with it.
+    _stream: Option<Stream>,
+}
+
+/// A standard stream of the host process: when this is dropped, nobody who waits for its end waits for this
+/// process.
+struct Stream(u8);
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let null = rustix::fs::openat(CWD, "/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
+        let Ok(null) = null else { return };
+        let _ = match self.0 {
+            0 => rustix::stdio::dup2_stdin(null),
+            1 => rustix::stdio::dup2_stdout(null),
+            _ => rustix::stdio::dup2_stderr(null),
+        };
+    }
 }
 
 impl AsFd for HostFile {
@@ -99,6 +119,7 @@ impl HostFile {
             kept: None,
             charge: None,
             transfer,
+            _stream: None,
         }
     }
 
@@ -120,7 +141,13 @@ impl HostFile {
         HostFile { transfer, ..HostFile::named(fd, Vec::new(), false) }
     }
 
-    fn standard(number: u8) -> Self {
+    /// A file that the process was started with.
+    pub fn inherited(fd: OwnedFd) -> Self {
+        let (own, transfer) = transfer::of_stream(fd.as_fd());
+        HostFile { transfer, ..HostFile::named(own.unwrap_or(fd), Vec::new(), true) }
+    }
+
+    fn standard(number: u8, closes: bool) -> Self {
         let (fd, transfer) = transfer::of_standard_stream(number);
         HostFile {
             fd: fd.map_or(HostFd::Standard(number), HostFd::Owned),
@@ -132,6 +159,7 @@ impl HostFile {
             kept: None,
             charge: None,
             transfer,
+            _stream: closes.then(|| Stream(number)),
         }
     }
 
@@ -302,12 +330,14 @@ impl Files {
             limit: MOST_FILES,
             captured: [Vec::new(), Vec::new()],
         };
+        // In place of QEMU: a daemon that closes its streams has closed them.
+        let closes = options.host_programs;
         let stdin = match std::mem::take(&mut options.stdin) {
-            Input::Inherit => Kind::Host(Arc::new(HostFile::standard(0))),
+            Input::Inherit => Kind::Host(Arc::new(HostFile::standard(0, closes))),
             Input::Bytes(bytes) => Kind::Bytes(bytes, 0),
         };
         let output = |output, number: u8| match output {
-            Output::Inherit => Kind::Host(Arc::new(HostFile::standard(number))),
+            Output::Inherit => Kind::Host(Arc::new(HostFile::standard(number, closes))),
             Output::Capture => Kind::Capture(usize::from(number) - 1),
             Output::Discard => Kind::Null,
         };
@@ -324,6 +354,20 @@ impl Files {
             let _ = files.add(kind, flags);
         }
         files
+    }
+
+    /// The files that the process was started with, besides the standard streams, keep their numbers.
+    pub fn add_inherited(&mut self, files: Vec<(OwnedFd, i32)>) {
+        for (fd, number) in files {
+            let host = rustix::fs::fcntl_getfl(&fd).map_or(flag::RDWR, |flags| flags.bits());
+            let flags = host & (flag::ACCMODE | flag::APPEND | flag::NONBLOCK | flag::PATH);
+            if let Ok(at) = self.add(Kind::Host(Arc::new(HostFile::inherited(fd))), flags) {
+                let number = number as u64;
+                if at != number && self.duplicate_to(at, number, false).is_ok() {
+                    let _ = self.close(at);
+                }
+            }
+        }
     }
 
     /// A new open file under the lowest free descriptor.

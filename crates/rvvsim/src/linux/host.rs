@@ -4,8 +4,9 @@
 //! This is a room for `unsafe`: each function takes and gives plain values and slices, checks nothing about the
 //! guest, and is sound for every argument.
 
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
+use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 /// The result of a call that says -1 and sets `errno` when it fails.
@@ -25,11 +26,11 @@ pub enum Forked {
     Parent(i32),
 }
 
-/// Makes a copy of this process.
+/// Makes a copy of this process, in new namespaces if any are named (`CLONE_NEW*`).
 ///
 /// # Errors
 /// `EAGAIN` if this process has other threads: what they were about to do would stay half done in the copy.
-pub fn fork() -> Result<Forked, Errno> {
+pub fn fork(namespaces: u64) -> Result<Forked, Errno> {
     let threads = std::fs::read_dir("/proc/self/task").map_or(2, Iterator::count);
     if threads != 1 {
         return Err(Errno::AGAIN);
@@ -45,13 +46,90 @@ pub fn fork() -> Result<Forked, Errno> {
         libc::sigdelset(&mut most, libc::SIGSEGV);
         libc::sigdelset(&mut most, libc::SIGBUS);
         libc::sigprocmask(libc::SIG_BLOCK, &most, &mut before);
-        let forked = check(libc::c_long::from(libc::fork())).map(|pid| match pid {
+        let copied = match namespaces {
+            0 => libc::c_long::from(libc::fork()),
+            // Without a stack of its own the copy goes on on a copy of this one.
+            flags => libc::syscall(libc::SYS_clone, flags | libc::SIGCHLD as u64, 0, 0, 0, 0),
+        };
+        let forked = check(copied).map(|pid| match pid {
             0 => Forked::Child(begin_receiving()),
             pid => Forked::Parent(pid as i32),
         });
         libc::sigprocmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
         forked
     }
+}
+
+/// The descriptors that this process was started with, besides the standard streams: all that a new program
+/// would inherit, since none that is opened here is to be inherited. They are the caller's from now on.
+pub fn inherited_files() -> Vec<(OwnedFd, i32)> {
+    let Ok(folder) = std::fs::read_dir("/proc/self/fd") else { return Vec::new() };
+    let numbers = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let numbers: Vec<i32> = numbers.filter(|number| *number > 2).collect();
+    let mut files = Vec::new();
+    for number in numbers {
+        // SAFETY: passes numbers. A descriptor that is open and is inherited has no owner here: everything
+        // that this process opens closes on exec, and so does this one from now on.
+        unsafe {
+            let flags = libc::fcntl(number, libc::F_GETFD);
+            if flags >= 0 && flags & libc::FD_CLOEXEC == 0 {
+                libc::fcntl(number, libc::F_SETFD, flags | libc::FD_CLOEXEC);
+                files.push((OwnedFd::from_raw_fd(number), number));
+            }
+        }
+    }
+    files
+}
+
+/// A program of the host with its arguments and environment.
+pub struct Program {
+    path: CString,
+    args: Vec<CString>,
+    env: Vec<CString>,
+}
+
+impl Program {
+    /// From strings without zeroes.
+    pub fn new(path: &[u8], args: &[Vec<u8>], env: &[Vec<u8>]) -> Option<Self> {
+        let all = |strings: &[Vec<u8>]| strings.iter().map(|s| CString::new(s.as_slice())).collect();
+        let (Ok(path), Ok(args), Ok(env)) = (CString::new(path), all(args), all(env)) else { return None };
+        Some(Program { path, args, env })
+    }
+}
+
+/// Puts files where a program of the host is to find them, and leaves it no other: each pair is a descriptor
+/// and its number.
+pub fn place_files(files: Vec<(OwnedFd, i32)>) {
+    let end = files.iter().map(|(_, number)| *number + 1).max().unwrap_or(0).max(3);
+    // SAFETY: passes numbers. All descriptors of this process are of no use to it any more: it is about to
+    // become another program, for which all that are not placed here close.
+    unsafe {
+        let above: Vec<(i32, i32)> = files
+            .into_iter()
+            .map(|(fd, number)| (libc::fcntl(fd.into_raw_fd(), libc::F_DUPFD_CLOEXEC, end), number))
+            .collect();
+        libc::syscall(libc::SYS_close_range, 0, end - 1, 0);
+        for (fd, number) in above {
+            libc::dup2(fd, number);
+        }
+    }
+}
+
+/// Becomes a program of the host; ends if that cannot be.
+pub fn run(program: &Program) -> ! {
+    let list = |strings: &[CString]| -> Vec<*const libc::c_char> {
+        strings.iter().map(|s| s.as_ptr()).chain([std::ptr::null()]).collect()
+    };
+    let (args, env) = (list(&program.args), list(&program.env));
+    // SAFETY: strings and lists live until the call, and the lists end with null pointers.
+    unsafe { libc::execve(program.path.as_ptr(), args.as_ptr(), env.as_ptr()) };
+    exit(127)
+}
+
+/// Blocks these signals, and no others: bit 0 is signal 1.
+pub fn block_only(signals: u64) {
+    // SAFETY: the kernel reads the eight bytes of its set.
+    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const signals, 0, 8) };
 }
 
 /// Ends the process at once.
@@ -280,6 +358,133 @@ pub fn wait_for_child(kind: u32, id: u32, options: i32) -> Result<Option<Waited>
     Ok((pid != 0).then_some(Waited { pid, code, status, usage }))
 }
 
+/// The numbers that riscv64 has for the calls of [`set_ids`].
+pub const SETREGID: u64 = 143;
+/// See [`SETREGID`].
+pub const SETGID: u64 = 144;
+/// See [`SETREGID`].
+pub const SETREUID: u64 = 145;
+/// See [`SETREGID`].
+pub const SETUID: u64 = 146;
+/// See [`SETREGID`].
+pub const SETRESUID: u64 = 147;
+/// See [`SETREGID`].
+pub const SETRESGID: u64 = 149;
+/// See [`SETREGID`].
+pub const SETFSUID: u64 = 151;
+/// See [`SETREGID`].
+pub const SETFSGID: u64 = 152;
+
+/// Changes who this process is, by the guest's number of a call. It can still read what `/proc` says of it.
+pub fn set_ids(number: u64, [a, b, c, ..]: [u32; 6]) -> Result<u64, Errno> {
+    let call = match number {
+        SETREGID => libc::SYS_setregid,
+        SETGID => libc::SYS_setgid,
+        SETREUID => libc::SYS_setreuid,
+        SETUID => libc::SYS_setuid,
+        SETRESUID => libc::SYS_setresuid,
+        SETRESGID => libc::SYS_setresgid,
+        SETFSUID => libc::SYS_setfsuid,
+        SETFSGID => libc::SYS_setfsgid,
+        _ => return Err(Errno::INVAL),
+    };
+    // SAFETY: passes numbers. The calls of the kernel are about one thread, and there is no other.
+    unsafe {
+        let result = check(libc::syscall(call, a, b, c));
+        libc::prctl(libc::PR_SET_DUMPABLE, 1);
+        result
+    }
+}
+
+/// Real, effective and saved user, or group.
+pub fn saved_ids(of_group: bool) -> Result<[u32; 3], Errno> {
+    let mut ids = [0; 3];
+    let [a, b, c] = &mut ids;
+    // SAFETY: the kernel writes three numbers.
+    let result = unsafe { if of_group { libc::getresgid(a, b, c) } else { libc::getresuid(a, b, c) } };
+    check(libc::c_long::from(result)).map(|_| ids)
+}
+
+/// The supplementary groups.
+pub fn groups() -> Result<Vec<u32>, Errno> {
+    let mut groups = vec![0; 1 << 16];
+    // SAFETY: the kernel writes no more than there is room for, which is all it can have.
+    let count =
+        check(libc::c_long::from(unsafe { libc::getgroups(groups.len() as i32, groups.as_mut_ptr()) }))?;
+    groups.truncate(count as usize);
+    Ok(groups)
+}
+
+/// Sets the supplementary groups.
+pub fn set_groups(groups: &[u32]) -> Result<u64, Errno> {
+    // SAFETY: the kernel reads the list.
+    check(unsafe { libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()) })
+}
+
+/// `capget` or `capset` with the structures of version 3.
+pub fn capabilities(sets: bool, pid: u32, data: &mut [u8; 24]) -> Result<u64, Errno> {
+    let header = [0x2008_0522_u32, pid];
+    let call = if sets { libc::SYS_capset } else { libc::SYS_capget };
+    // SAFETY: the kernel reads eight bytes of one and reads or writes 24 of the other.
+    check(unsafe { libc::syscall(call, header.as_ptr(), data.as_mut_ptr()) })
+}
+
+/// Sets a limit if `new` says one; what it was, soft and hard.
+pub fn limit(resource: u32, new: Option<(u64, u64)>) -> Result<(u64, u64), Errno> {
+    let new = new.map(|(soft, hard)| [soft, hard]);
+    let new_at = new.as_ref().map_or(std::ptr::null(), |new| new.as_ptr());
+    let mut old = [0_u64; 2];
+    // SAFETY: the kernel reads sixteen bytes, or none, and writes sixteen.
+    check(unsafe { libc::syscall(libc::SYS_prlimit64, 0, resource, new_at, old.as_mut_ptr()) })?;
+    Ok((old[0], old[1]))
+}
+
+/// What this process has used, or its children.
+pub fn usage(who: i32) -> Result<[u8; 144], Errno> {
+    let mut usage = [0; 144];
+    // SAFETY: the kernel writes the 144 bytes of a rusage.
+    check(unsafe { libc::syscall(libc::SYS_getrusage, who, usage.as_mut_ptr()) })?;
+    Ok(usage)
+}
+
+/// Sets a priority, or says it as the kernel does: 20 less the priority.
+pub fn priority(which: i32, who: i32, new: Option<i32>) -> Result<u64, Errno> {
+    // SAFETY: passes numbers.
+    check(unsafe {
+        match new {
+            Some(new) => libc::syscall(libc::SYS_setpriority, which, who, new),
+            None => libc::syscall(libc::SYS_getpriority, which, who),
+        }
+    })
+}
+
+/// The same of priorities for disks.
+pub fn io_priority(which: i32, who: i32, new: Option<i32>) -> Result<u64, Errno> {
+    // SAFETY: passes numbers.
+    check(unsafe {
+        match new {
+            Some(new) => libc::syscall(libc::SYS_ioprio_set, which, who, new),
+            None => libc::syscall(libc::SYS_ioprio_get, which, who),
+        }
+    })
+}
+
+/// `prctl` with an option whose arguments are numbers.
+pub fn say(option: u64, args: [u64; 6]) -> Result<u64, Errno> {
+    let [_, a, b, c, d, _] = args;
+    // SAFETY: callers name options whose arguments the kernel takes as numbers.
+    check(libc::c_long::from(unsafe { libc::prctl(option as i32, a, b, c, d) }))
+}
+
+/// Names this process.
+pub fn set_name(name: &[u8]) {
+    let mut copy = [0_u8; 16];
+    let len = name.len().min(15);
+    copy[..len].copy_from_slice(&name[..len]);
+    // SAFETY: the kernel reads a string of at most sixteen bytes.
+    unsafe { libc::prctl(libc::PR_SET_NAME, copy.as_ptr()) };
+}
+
 /// `setpgid`, `getpgid`, `getsid`, `setsid`.
 pub mod group {
     use super::{Errno, check};
@@ -318,9 +523,22 @@ pub fn lock(fd: impl AsFd, command: i32, lock: &mut [u8; 32]) -> Result<(), Errn
 
 /// An `ioctl` whose argument is so many bytes, which the kernel reads, writes or both.
 pub fn ioctl<const N: usize>(fd: impl AsFd, request: u64, argument: &mut [u8; N]) -> Result<u64, Errno> {
-    // SAFETY: callers name requests whose argument has N bytes.
+    // SAFETY: callers name requests whose argument has N bytes at most, and no pointers.
     let result = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), request, argument.as_mut_ptr()) };
     check(libc::c_long::from(result))
+}
+
+/// `SIOCGIFCONF`; how many bytes of the list there are, or would be if there is no room at all.
+pub fn interfaces(fd: impl AsFd, list: &mut [u8]) -> Result<usize, Errno> {
+    let at = if list.is_empty() { std::ptr::null_mut() } else { list.as_mut_ptr() };
+    let mut request = libc::ifconf {
+        ifc_len: list.len() as i32,
+        ifc_ifcu: libc::__c_anonymous_ifc_ifcu { ifcu_buf: at.cast() },
+    };
+    // SAFETY: the kernel writes no more than the list has, and its length.
+    let result = unsafe { libc::ioctl(fd.as_fd().as_raw_fd(), libc::SIOCGIFCONF, &raw mut request) };
+    check(libc::c_long::from(result))?;
+    Ok(request.ifc_len as usize)
 }
 
 /// An `ioctl` whose argument is a number, or that has none.
@@ -333,6 +551,131 @@ pub fn ioctl_number(fd: impl AsFd, request: u64, argument: u64) -> Result<u64, E
 pub fn file_control(fd: impl AsFd, command: i32, argument: i32) -> Result<u64, Errno> {
     // SAFETY: callers name commands whose argument the kernel takes as a number.
     check(libc::c_long::from(unsafe { libc::fcntl(fd.as_fd().as_raw_fd(), command, argument) }))
+}
+
+/// `umount2`.
+pub fn unmount(target: &CStr, flags: i32) -> Result<u64, Errno> {
+    // SAFETY: passes a string and a number.
+    check(libc::c_long::from(unsafe { libc::umount2(target.as_ptr(), flags) }))
+}
+
+/// `mount` with source, target, type and options.
+pub fn mount(texts: [Option<&CStr>; 4], flags: u64) -> Result<u64, Errno> {
+    let [source, target, kind, options] = texts.map(|text| text.map_or(std::ptr::null(), CStr::as_ptr));
+    // SAFETY: passes strings, or null pointers, and a number. The kernel reads a page of the options at most,
+    // and no further than it can.
+    check(libc::c_long::from(unsafe { libc::mount(source, target, kind, flags, options.cast()) }))
+}
+
+/// `pivot_root`.
+pub fn pivot_root(new: &CStr, old: &CStr) -> Result<u64, Errno> {
+    // SAFETY: passes strings.
+    check(unsafe { libc::syscall(libc::SYS_pivot_root, new.as_ptr(), old.as_ptr()) })
+}
+
+/// `unshare`, of namespaces.
+pub fn unshare(flags: i32) -> Result<u64, Errno> {
+    // SAFETY: passes a number.
+    check(libc::c_long::from(unsafe { libc::unshare(flags) }))
+}
+
+/// `setns`.
+pub fn enter_namespace(fd: impl AsFd, kind: i32) -> Result<u64, Errno> {
+    // SAFETY: passes numbers.
+    check(libc::c_long::from(unsafe { libc::setns(fd.as_fd().as_raw_fd(), kind) }))
+}
+
+/// `clock_settime`.
+pub fn set_clock(clock: i32, seconds: u64, nanos: u64) -> Result<u64, Errno> {
+    let time = [seconds, nanos];
+    // SAFETY: the kernel reads a timespec of sixteen bytes.
+    check(unsafe { libc::syscall(libc::SYS_clock_settime, clock, time.as_ptr()) })
+}
+
+/// `clock_adjtime` with a `struct timex`, which is the same on all 64-bit machines.
+pub fn adjust_clock(clock: i32, timex: &mut [u8; 208]) -> Result<u64, Errno> {
+    // SAFETY: the kernel reads and writes the 208 bytes of the structure.
+    check(unsafe { libc::syscall(libc::SYS_clock_adjtime, clock, timex.as_mut_ptr()) })
+}
+
+/// `syslog`.
+pub fn kernel_log(action: i32, buffer: &mut [u8]) -> Result<u64, Errno> {
+    // SAFETY: the kernel writes no more than the buffer has.
+    check(unsafe { libc::syscall(libc::SYS_syslog, action, buffer.as_mut_ptr(), buffer.len() as i32) })
+}
+
+/// `sethostname`, `setdomainname`.
+pub fn set_machine_name(name: &[u8], domain: bool) -> Result<u64, Errno> {
+    let call = if domain { libc::SYS_setdomainname } else { libc::SYS_sethostname };
+    // SAFETY: the kernel reads as many bytes as there are.
+    check(unsafe { libc::syscall(call, name.as_ptr(), name.len()) })
+}
+
+/// POSIX message queues.
+pub mod queue {
+    use super::{AsFd, AsRawFd, CStr, Errno, FromRawFd, OwnedFd, check};
+
+    /// `mq_open`, with the eight words of the attributes.
+    pub fn open(name: &CStr, flags: i32, mode: u32, attributes: Option<[u64; 8]>) -> Result<OwnedFd, Errno> {
+        let at = attributes.as_ref().map_or(std::ptr::null(), |a| a.as_ptr());
+        // SAFETY: the kernel reads a string and 64 bytes, or none; what it answers is a new descriptor.
+        unsafe {
+            let flags = flags | libc::O_CLOEXEC;
+            let fd = check(libc::syscall(libc::SYS_mq_open, name.as_ptr(), flags, mode, at))?;
+            Ok(OwnedFd::from_raw_fd(fd as i32))
+        }
+    }
+
+    /// `mq_unlink`.
+    pub fn unlink(name: &CStr) -> Result<u64, Errno> {
+        // SAFETY: passes a string.
+        check(unsafe { libc::syscall(libc::SYS_mq_unlink, name.as_ptr()) })
+    }
+
+    /// `mq_timedsend`, to a queue that never waits.
+    pub fn send(fd: impl AsFd, message: &[u8], priority: u32) -> Result<u64, Errno> {
+        let (fd, none) = (fd.as_fd().as_raw_fd(), std::ptr::null::<u8>());
+        // SAFETY: the kernel reads the message.
+        check(unsafe {
+            libc::syscall(libc::SYS_mq_timedsend, fd, message.as_ptr(), message.len(), priority, none)
+        })
+    }
+
+    /// `mq_timedreceive`; bytes and priority.
+    pub fn receive(fd: impl AsFd, message: &mut [u8]) -> Result<(usize, u32), Errno> {
+        let (fd, none, len) = (fd.as_fd().as_raw_fd(), std::ptr::null::<u8>(), message.len());
+        let mut priority = 0_u32;
+        // SAFETY: the kernel writes no more than there is room for, and a number.
+        let n = check(unsafe {
+            let at = message.as_mut_ptr();
+            libc::syscall(libc::SYS_mq_timedreceive, fd, at, len, &raw mut priority, none)
+        })?;
+        Ok((n as usize, priority))
+    }
+
+    /// `mq_notify` by a signal with a value, by nothing if the signal is 0, or not any more.
+    pub fn notify(fd: impl AsFd, how: Option<(u64, i32)>) -> Result<u64, Errno> {
+        let none = u64::from(libc::SIGEV_NONE as u32) << 32;
+        let mut event = [0_u64; 8];
+        if let Some((value, signal)) = how {
+            event[0] = value;
+            event[1] = if signal == 0 { none } else { u64::from(signal as u32) };
+        }
+        let at = if how.is_some() { event.as_ptr() } else { std::ptr::null() };
+        // SAFETY: the kernel reads the 64 bytes of a sigevent, or none.
+        check(unsafe { libc::syscall(libc::SYS_mq_notify, fd.as_fd().as_raw_fd(), at) })
+    }
+
+    /// The attributes.
+    pub fn attributes(fd: impl AsFd) -> Result<[u64; 8], Errno> {
+        let mut words = [0_u64; 8];
+        let none = std::ptr::null::<u8>();
+        // SAFETY: the kernel writes 64 bytes.
+        check(unsafe {
+            libc::syscall(libc::SYS_mq_getsetattr, fd.as_fd().as_raw_fd(), none, words.as_mut_ptr())
+        })?;
+        Ok(words)
+    }
 }
 
 /// System V semaphores, message queues and shared memory.

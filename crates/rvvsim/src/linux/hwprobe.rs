@@ -32,6 +32,9 @@ fn ima_ext_0(isa: &Isa) -> u64 {
     bits | SUPM | u64::from(isa.has(Ext::F) && isa.has(Ext::D))
 }
 
+/// Bytes of a set of processors.
+const LARGEST_SET: usize = 128;
+
 /// The answer to one key; `None` for a key this kernel does not know.
 pub fn answer(config: &Config, key: i64) -> Option<u64> {
     let isa = &config.isa;
@@ -81,7 +84,7 @@ impl Process {
         Ok(0)
     }
 
-    /// With `RISCV_HWPROBE_WHICH_CPUS`: the processors that answer all pairs as given. There is one.
+    /// With `RISCV_HWPROBE_WHICH_CPUS`: the processors that answer all pairs as given. All are alike.
     fn hwprobe_which_cpus(
         &mut self,
         hart: &mut Hart,
@@ -109,18 +112,33 @@ impl Process {
                 }
             }
         }
-        let first = user::read_array::<1>(hart, set)?[0];
-        let size = usize::try_from(set_size).map_err(|_| Errno::FAULT)?.min(128);
-        user::write_zeroes(hart, set, size)?;
+        let size = usize::try_from(set_size).map_err(|_| Errno::FAULT)?.min(LARGEST_SET);
+        let mut asked = vec![0; size];
+        user::read(hart, set, &mut asked)?;
         // An empty set means all processors.
-        let asked = first == 0 || first & 1 != 0;
-        user::write(hart, set, &[u8::from(all && asked)])?;
+        let everybody = asked.iter().all(|byte| *byte == 0);
+        for (i, byte) in asked.iter_mut().enumerate() {
+            let there = (0..8).filter(|bit| 8 * i + bit < self.options.cpus as usize);
+            let there = there.fold(0, |byte, bit| byte | 1 << bit);
+            *byte = if !all {
+                0
+            } else if everybody {
+                there
+            } else {
+                *byte & there
+            };
+        }
+        user::write(hart, set, &asked)?;
         Ok(0)
     }
 
     /// What `/proc/cpuinfo` says.
     pub(super) fn cpuinfo(&self, config: &Config) -> String {
-        format!("processor\t: 0\nhart\t\t: 0\nisa\t\t: {}\nmmu\t\t: sv39\nuarch\t\t: rvvsim\n\n", config.isa)
+        let one = |i: u32| {
+            let isa = &config.isa;
+            format!("processor\t: {i}\nhart\t\t: {i}\nisa\t\t: {isa}\nmmu\t\t: sv39\nuarch\t\t: rvvsim\n\n")
+        };
+        (0..self.options.cpus).map(one).collect()
     }
 }
 

@@ -311,10 +311,11 @@ impl Process {
     /// `pipe2(fds, flags)`.
     pub(super) fn sys_pipe2(&mut self, hart: &mut Hart, fds: u64, flags: u64) -> Served {
         let flags = flags as u32;
-        if flags & !(flag::CLOEXEC | flag::NONBLOCK) != 0 {
+        if flags & !(flag::CLOEXEC | flag::NONBLOCK | flag::DIRECT) != 0 {
             return Err(Errno::INVAL.into());
         }
-        let host_flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
+        let mut host_flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
+        host_flags.set(rustix::pipe::PipeFlags::DIRECT, flags & flag::DIRECT != 0);
         let (read_end, write_end) = rustix::pipe::pipe_with(host_flags)?;
         let reader = self.files.add(Kind::Host(Arc::new(HostFile::pipe(read_end))), flags)?;
         let writer =
@@ -331,6 +332,24 @@ impl Process {
             self.files.close(reader)?;
             self.files.close(writer)?;
             return Err(e.into());
+        }
+        Ok(0)
+    }
+
+    /// `close_range(first, last, flags)`.
+    pub(super) fn sys_close_range(&mut self, first: u64, last: u64, flags: u64) -> Served {
+        const UNSHARE: u64 = 2;
+        const CLOEXEC: u64 = 4;
+        let (first, last) = (u64::from(first as u32), u64::from(last as u32));
+        if first > last || flags & !(UNSHARE | CLOEXEC) != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let meant: Vec<u64> = self.files.numbers().filter(|fd| (first..=last).contains(fd)).collect();
+        for fd in meant {
+            let _ = match flags & CLOEXEC {
+                0 => self.files.close(fd),
+                _ => self.files.set_cloexec(fd, true),
+            };
         }
         Ok(0)
     }
@@ -360,13 +379,24 @@ impl Process {
     /// `fallocate(fd, mode, offset, len)`.
     pub(super) fn sys_fallocate(&mut self, args: [u64; 6]) -> Served {
         let [fd, mode, offset, len, ..] = args;
-        if mode != 0 {
-            return Err(Errno::OPNOTSUPP.into());
+        use rustix::fs::FallocateFlags as Flags;
+        if (offset as i64) < 0 || len as i64 <= 0 {
+            return Err(Errno::INVAL.into());
+        }
+        if !self.files.get(fd)?.writable() {
+            return Err(Errno::BADF.into());
         }
         let file = self.files.host(fd, Errno::SPIPE)?;
         self.check_stream(&file)?;
-        file.make_room(offset.saturating_add(len))?;
-        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), offset, len)?;
+        let flags = Flags::from_bits(mode as u32).ok_or(Errno::OPNOTSUPP)?;
+        // What moves the rest of a file makes its size another, which is counted in a private /tmp.
+        if file.kept.is_some() && flags.intersects(Flags::COLLAPSE_RANGE | Flags::INSERT_RANGE) {
+            return Err(Errno::OPNOTSUPP.into());
+        }
+        if !flags.contains(Flags::PUNCH_HOLE) {
+            file.make_room(offset.saturating_add(len))?;
+        }
+        rustix::fs::fallocate(&file, flags, offset, len)?;
         Ok(0)
     }
 

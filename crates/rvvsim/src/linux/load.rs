@@ -102,9 +102,9 @@ pub fn load(
         (8, 0),                                              // AT_FLAGS
         (9, image.entry.wrapping_add(bias)),                 // AT_ENTRY
         (11, u64::from(identity.uid)),                       // AT_UID
-        (12, u64::from(identity.uid)),                       // AT_EUID
+        (12, u64::from(identity.euid)),                      // AT_EUID
         (13, u64::from(identity.gid)),                       // AT_GID
-        (14, u64::from(identity.gid)),                       // AT_EGID
+        (14, u64::from(identity.egid)),                      // AT_EGID
         (16, hwprobe::hwcap(&config.isa)),                   // AT_HWCAP
         (17, 100),                                           // AT_CLKTCK
         (23, 0),                                             // AT_SECURE

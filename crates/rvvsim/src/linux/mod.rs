@@ -3,24 +3,29 @@
 //! * [`space`], [`holes`] and [`pages`]: the address space, what is free of it, and its page frames;
 //! * [`load`]: programs, interpreters, the initial stack;
 //! * [`syscall`]: the list of system calls, and which function serves each; [`strace`] writes them down;
-//! * [`memory`], [`io`], [`control`], [`paths`], [`time`], [`process`], [`signal`], [`futex`]: those functions, by what
-//!   they are about;
+//! * [`memory`], [`io`], [`control`], [`ioctl`], [`paths`], [`time`], [`process`], [`credentials`],
+//!   [`limits`], [`prctl`], [`signal`],
+//!   [`futex`]: those functions, by what they are about;
 //! * [`thread`], [`schedule`] and [`rseq`]: threads, their turns on the one hart, and sequences that a turn
 //!   must not divide;
 //! * [`family`], [`children`], [`exec`] and [`pidfd`]: processes, what bounds them together, programs they
 //!   start, and descriptors of them;
 //! * [`socket`] and [`events`]: sockets, and descriptors that say that something has happened;
+//! * [`system`]: the machine; [`queues`]: POSIX message queues;
 //! * [`sysv`]: System V semaphores, message queues and shared memory;
 //! * [`host`]: what of the host needs `unsafe`;
 //! * [`transfer`]: reading and writing files of the host without ever waiting in it;
 //! * [`files`], [`sandbox`] and [`walk`]: open files, and which files the guest can reach at all;
+//! * [`border`]: files that programs of the host get from the guest, and the guest from them;
 //! * [`tmp`]: its private `/tmp`.
 //!
 //! The guest is not trusted: what it passes is checked, what it asks for is
 //! bounded, and it reaches nothing of the host that [`ProcessOptions`] does not grant.
 
+mod border;
 mod children;
 mod control;
+mod credentials;
 mod events;
 mod exec;
 mod family;
@@ -31,6 +36,8 @@ mod holes;
 mod host;
 mod hwprobe;
 mod io;
+mod ioctl;
+mod limits;
 mod load;
 mod memory;
 mod options;
@@ -38,8 +45,10 @@ mod pages;
 mod paths;
 mod pidfd;
 mod poll;
+mod prctl;
 mod proc;
 mod process;
+mod queues;
 mod rseq;
 mod sandbox;
 mod schedule;
@@ -50,6 +59,7 @@ mod splice;
 mod stat;
 mod strace;
 mod syscall;
+mod system;
 mod sysv;
 mod thread;
 mod time;
@@ -168,8 +178,7 @@ pub struct Process {
     has_execed: bool,
     /// In the sandbox: the file of the program, which need not be in a folder that was granted.
     own_program: Option<Vec<u8>>,
-    /// `RLIMIT_*`: soft and hard.
-    limits: [(u64, u64); 16],
+    limits: limits::Limits,
     time: time::Time,
     random: process::Random,
     facts: load::Facts,
@@ -178,6 +187,10 @@ pub struct Process {
     /// For moving data between the host's files and the guest's memory.
     buffer: Vec<u8>,
     umask: u32,
+    personality: u32,
+    /// Its priority: less is more.
+    nice: i64,
+    said: prctl::Said,
     /// What the user should know about the run, said once each.
     notes: Vec<String>,
 }
@@ -228,15 +241,25 @@ impl Process {
             new_memory: None,
             has_execed: false,
             own_program: (options.most_processes > 1 && !options.host_fs).then(|| image.file().to_vec()),
-            limits: process::usual_limits(&options),
+            limits: limits::first_limits(&options),
             random,
             facts,
             deadline: None,
             buffer: Vec::new(),
             umask: 0o022,
+            personality: 0,
+            nice: 0,
+            said: prctl::Said::default(),
             notes: Vec::new(),
             options,
         };
+        if process.owns_host_process() {
+            process.umask = rustix::process::umask(rustix::fs::Mode::empty()).bits();
+        }
+        if process.options.host_programs {
+            process.files.limit = process.limits[7].0 as usize;
+            process.files.add_inherited(host::inherited_files());
+        }
         process.take_host_signals();
         space.share_with(process.bell.is_some());
         Ok((process, space, start))
@@ -365,6 +388,11 @@ impl Process {
         if self.threads.all.len() > 1 { self.schedule(hart) } else { Verdict::Continue }
     }
 
+    /// Whether the host process is the guest's alone, with all that the user may do to it.
+    fn owns_host_process(&self) -> bool {
+        self.options.host_fs && self.options.host_signals
+    }
+
     /// When the run is to end: no system call waits past it. [`crate::Machine::run`] sets it.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
@@ -383,11 +411,15 @@ impl Process {
 
     /// Says to the user that the guest asked for something in vain, if that is wanted.
     fn note_unsupported(&mut self, what: &str) {
-        let text = format!("not supported: {what}; the guest was told ENOSYS");
+        self.note_in_vain(&format!("not supported: {what}; the guest was told ENOSYS"));
+    }
+
+    /// Says something about what the guest asked for in vain, if that is wanted.
+    fn note_in_vain(&mut self, text: &str) {
         if self.options.warn_unsupported {
-            self.note(&text);
+            self.note(text);
         } else if self.notes.iter().all(|n| *n != text) && self.notes.len() < 100 {
-            self.notes.push(text);
+            self.notes.push(text.to_owned());
         }
     }
 
@@ -416,7 +448,7 @@ fn goes_on_after_handler(number: u64) -> bool {
     matches!(
         number,
         25 | 29 | 32 | 56 | 63
-            ..=66 | 68 | 70 | 71 | 76 | 95 | 98 | 202 | 203 | 206 | 207 | 211 | 212 | 242 | 260
+            ..=66 | 68 | 70 | 71 | 75..=77 | 95 | 98 | 182 | 183 | 202 | 203 | 206 | 207 | 211 | 212 | 242 | 260
     )
 }
 

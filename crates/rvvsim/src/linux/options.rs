@@ -130,6 +130,9 @@ pub struct ProcessOptions {
     pub most_processes: u32,
     /// Children go on when the first process has ended, as under QEMU; otherwise they end with it.
     pub keep_children: bool,
+    /// A program of the host that the guest starts runs on the host, as under QEMU; otherwise it is none. The
+    /// descriptors that the host process was started with are the guest's, too.
+    pub host_programs: bool,
     /// Signals that come to the host process are the guest's, as far as it handles, blocks or ignores them.
     /// One process can have one such guest.
     pub host_signals: bool,
@@ -137,6 +140,8 @@ pub struct ProcessOptions {
     pub net: Net,
     /// Say once each which system calls were asked for in vain.
     pub warn_unsupported: bool,
+    /// The release of the kernel that `uname` says.
+    pub release: Option<String>,
     /// What a system call leaves in the vector registers.
     pub vector_calls: VectorCalls,
     /// Processors the guest is told there are. Its threads take turns on one hart, however many.
@@ -165,9 +170,11 @@ impl Default for ProcessOptions {
             schedule: Schedule::default(),
             most_processes: 1,
             keep_children: false,
+            host_programs: false,
             host_signals: false,
             net: Net::None,
             warn_unsupported: false,
+            release: None,
             vector_calls: VectorCalls::Keep,
             cpus: 1,
         }

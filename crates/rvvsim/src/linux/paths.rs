@@ -9,7 +9,7 @@ use super::walk::{End, Held};
 use super::{Process, Served, Stop, transfer};
 use crate::Hart;
 use rustix::fd::{AsFd, AsRawFd};
-use rustix::fs::{Access, AtFlags, CWD, FileType, Gid, Mode, OFlags, Stat, Uid};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -172,6 +172,46 @@ impl Process {
         self.finish_open(file, flags)
     }
 
+    /// `openat2(dir, path, how, size)`. Where a path may lead is asked of the host, which knows; the sandbox,
+    /// whose paths are not the host's, has none of these questions.
+    pub(super) fn sys_openat2(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        const HOW: u64 = 24;
+        let [dir, path, how, size, ..] = args;
+        if size < HOW {
+            return Err(Errno::INVAL.into());
+        }
+        for at in (HOW..size.min(4096)).step_by(8) {
+            if user::read_u64(hart, how.wrapping_add(at))? != 0 {
+                return Err(Errno::TOOBIG.into());
+            }
+        }
+        let word = |hart: &mut Hart, at: u64| user::read_u64(hart, how.wrapping_add(at));
+        let (flags, mode, resolve) = (word(hart, 0)?, word(hart, 8)?, word(hart, 16)?);
+        let makes = flags as u32 & flag::CREAT != 0 || flags as u32 & flag::TMPFILE == flag::TMPFILE;
+        if flags >> 32 != 0 || mode & !0o7777 != 0 || mode != 0 && !makes {
+            return Err(Errno::INVAL.into());
+        }
+        if resolve == 0 {
+            return self.sys_openat(hart, [dir, path, flags, mode, 0, 0]);
+        }
+        if !self.fs.host_fs {
+            return Err(Errno::NOSYS.into());
+        }
+        let text = user::read_path(hart, path)?;
+        let resolve = ResolveFlags::from_bits_retain(resolve);
+        let (flags, mode) = (flags as u32, self.mode(mode));
+        let host_flags = host_flags(flags) | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let (full, _) = self.full_path(dir, &text, false)?;
+        let fd = if dir as i32 == AT_FDCWD {
+            rustix::fs::openat(CWD, self.fs.cwd.as_slice(), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+                .and_then(|cwd| rustix::fs::openat2(cwd, text.as_slice(), host_flags, mode, resolve))?
+        } else {
+            let folder = self.files.host(dir, Errno::NOTDIR)?;
+            rustix::fs::openat2(&*folder, text.as_slice(), host_flags, mode, resolve)?
+        };
+        self.finish_open(HostFile::named(fd, normalize(&full), true), flags)
+    }
+
     /// Gives an open file a descriptor; a FIFO that is to be read waits for a writer first.
     fn finish_open(&mut self, file: HostFile, flags: u32) -> Served {
         let reads = flags & (flag::ACCMODE | flag::NONBLOCK | flag::PATH) == 0;
@@ -257,20 +297,26 @@ impl Process {
         make_entry(place, |parent, name| rustix::fs::mkdirat(parent, name, mode))
     }
 
-    /// `mknodat(dir, path, mode, device)`: plain files and FIFOs, and none in the sandbox.
+    /// `mknodat(dir, path, mode, device)`: none in the sandbox.
     pub(super) fn sys_mknodat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
-        let [dir, path, mode, ..] = args;
+        let [dir, path, mode, device, ..] = args;
         if !self.fs.host_fs {
             return Err(Errno::PERM.into());
         }
         let kind = match FileType::from_raw_mode(mode as u32) {
-            FileType::Unknown => FileType::RegularFile,
-            kind @ (FileType::RegularFile | FileType::Fifo) => kind,
-            _ => return Err(Errno::PERM.into()),
+            FileType::Unknown if mode & 0o170_000 == 0 => FileType::RegularFile,
+            FileType::Unknown => return Err(Errno::INVAL.into()),
+            FileType::Directory | FileType::Symlink => return Err(Errno::PERM.into()),
+            kind => kind,
         };
+        // The number of a device, as `stat` has it too.
+        let device = rustix::fs::makedev(
+            (device >> 8 & 0xfff) as u32,
+            (device & 0xff | device >> 12 & 0xf_ff00) as u32,
+        );
         let place = self.place(hart, dir, path, false)?;
         let mode = self.mode(mode);
-        make_entry(place, |parent, name| rustix::fs::mknodat(parent, name, kind, mode, 0))
+        make_entry(place, |parent, name| rustix::fs::mknodat(parent, name, kind, mode, device))
     }
 
     /// `unlinkat(dir, path, flags)`.
@@ -419,6 +465,24 @@ impl Process {
         }
         rustix::fs::fchmod(place.open(OFlags::RDONLY, Mode::empty())?.fd, mode)?;
         Ok(0)
+    }
+
+    /// `fchmodat2(dir, path, mode, flags)`.
+    pub(super) fn sys_fchmodat2(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [dir, path, mode, flags, ..] = args;
+        if flags & !(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
+            return Err(Errno::INVAL.into());
+        }
+        if flags & AT_EMPTY_PATH != 0 && user::read_path(hart, path)?.is_empty() {
+            return self.sys_fchmod(dir, mode);
+        }
+        if flags & AT_SYMLINK_NOFOLLOW != 0 {
+            let stat = self.place(hart, dir, path, false)?.stat(false)?;
+            if FileType::from_raw_mode(stat.st_mode).is_symlink() {
+                return Err(Errno::OPNOTSUPP.into());
+            }
+        }
+        self.sys_fchmodat(hart, dir, path, mode)
     }
 
     /// Whether a file may get this owner and group: in the sandbox, only those that all of the guest's have.

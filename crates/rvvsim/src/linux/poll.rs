@@ -121,7 +121,10 @@ impl Process {
     /// `pselect6(count, read, write, except, timeout, mask)`.
     pub(super) fn sys_pselect6(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [count, read, write, except, timeout, mask] = args;
-        let count = (count as u32).min(super::files::MOST_FILES as u32);
+        if (count as i32) < 0 {
+            return Err(Errno::INVAL.into());
+        }
+        let count = (count as u32).min(self.files.limit.max(super::files::MOST_FILES) as u32);
         let words = count.div_ceil(64) as usize;
         let mut sets = [(read, Vec::new()), (write, Vec::new()), (except, Vec::new())];
         for (at, bits) in &mut sets {

@@ -57,7 +57,7 @@ impl Process {
         if at == 0 || !at.is_multiple_of(32) || !(LEAST..=4096).contains(&len) {
             return Err(Errno::INVAL.into());
         }
-        let cpu = self.me().number % self.options.cpus.max(1);
+        let cpu = self.processor();
         for (offset, value) in [(CPU_ID_START, cpu), (CPU_ID, cpu), (NODE_ID, 0), (MM_CID, cpu)] {
             user::write_u32(hart, at.checked_add(offset).ok_or(Errno::FAULT)?, value)?;
         }

@@ -159,6 +159,11 @@ impl FileSystem {
         self.sysroot.as_ref()
     }
 
+    /// Paths are not looked up in the sysroot any more.
+    pub fn leave_sysroot(&mut self) {
+        self.sysroot = None;
+    }
+
     /// The bounds of the private `/tmp`.
     pub fn tmp_room(&self) -> Option<&Arc<Room>> {
         self.tmp.as_ref().map(Tmp::room)

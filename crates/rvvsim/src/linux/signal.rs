@@ -448,6 +448,15 @@ impl Process {
         }
     }
 
+    /// A program of the host is about to be here: it ignores and blocks what this one does.
+    pub(super) fn give_signals_to_host(&mut self) {
+        for signal in (1..65).filter(|signal| bit(*signal) & UNSTOPPABLE == 0) {
+            let ignored = self.signals.actions[signal as usize].handler == SIG_IGN;
+            host::dispose(signal, if ignored { Disposition::Ignore } else { Disposition::Default });
+        }
+        host::block_only(self.me().signals.blocked);
+    }
+
     /// A new process has none of its parent's signals.
     pub(super) fn forget_pending_signals(&mut self) {
         self.signals.pending = Pending::default();

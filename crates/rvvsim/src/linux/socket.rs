@@ -56,6 +56,8 @@ impl Process {
     pub(super) fn sys_socket(&mut self, domain: u64, kind: u64, protocol: u64) -> Served {
         let (domain, kind) = (domain as i32, kind as i32);
         let granted = match domain {
+            // Whatever the host's user may have.
+            _ if self.owns_host_process() && self.options.net == Net::All => true,
             AF_UNIX => self.options.host_fs,
             AF_INET | AF_INET6 => self.options.net != Net::None && kind & SOCK_KIND != SOCK_RAW,
             AF_NETLINK => self.options.net == Net::All && self.options.host_fs,
@@ -72,11 +74,11 @@ impl Process {
     /// `socketpair(domain, type, protocol, fds)`.
     pub(super) fn sys_socketpair(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [domain, kind, protocol, fds, ..] = args;
-        if domain as i32 != AF_UNIX {
+        if domain as i32 != AF_UNIX && !self.owns_host_process() {
             return Err(Errno::OPNOTSUPP.into());
         }
         let kind = kind as i32;
-        let [first, second] = socket::pair(AF_UNIX, kind & SOCK_KIND, protocol as i32)?;
+        let [first, second] = socket::pair(domain as i32, kind & SOCK_KIND, protocol as i32)?;
         let first = self.add_socket(first, kind as u32)?;
         let second = match self.add_socket(second, kind as u32) {
             Ok(second) => second,

@@ -2,23 +2,33 @@
 
 use super::files::HostFile;
 use super::paths::AT_FDCWD;
+use super::schedule::Wait;
 use super::user;
-use super::{Process, Served};
+use super::{Process, Served, Stop};
 use crate::Hart;
+use rustix::event::PollFlags;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The largest attribute, and the largest list of names.
 const LARGEST: usize = 64 << 10;
 
+/// `SPLICE_F_NONBLOCK`.
+const NONBLOCK: u64 = 2;
+
+/// There is nothing to move, or no room for it.
+fn try_again(input: &Arc<HostFile>) -> Stop {
+    let mut wait = Wait::file(input, PollFlags::IN, "splices files");
+    wait.retry = Some(Instant::now() + Duration::from_millis(1));
+    Stop::Again(wait)
+}
+
 impl Process {
-    fn plain_files(
-        &self,
-        input: u64,
-        out: u64,
-    ) -> Result<(std::sync::Arc<HostFile>, std::sync::Arc<HostFile>), Errno> {
+    fn plain_files(&self, input: u64, out: u64) -> Result<(Arc<HostFile>, Arc<HostFile>), Errno> {
         if !self.files.get(input)?.readable() || !self.files.get(out)?.writable() {
             return Err(Errno::BADF);
         }
@@ -67,14 +77,8 @@ impl Process {
         let len = len.min(1 << 20) as usize;
         let moved =
             rustix::pipe::splice(&*input_file, from.as_mut(), &*out_file, to.as_mut(), len, host_flags);
-        const NONBLOCK: u64 = 2;
         let n = match moved {
-            Err(Errno::AGAIN) if flags & NONBLOCK == 0 => {
-                use rustix::event::PollFlags;
-                let mut wait = super::schedule::Wait::file(&input_file, PollFlags::IN, "splices files");
-                wait.retry = Some(std::time::Instant::now() + std::time::Duration::from_millis(1));
-                return Err(super::Stop::Again(wait));
-            }
+            Err(Errno::AGAIN) if flags & NONBLOCK == 0 => return Err(try_again(&input_file)),
             other => other?,
         };
         for (offset, at) in [from, to].into_iter().zip([in_at, out_at]) {
@@ -83,6 +87,35 @@ impl Process {
             }
         }
         Ok(n as u64)
+    }
+
+    /// `tee(in, out, len, flags)`.
+    pub(super) fn sys_tee(&mut self, args: [u64; 6]) -> Served {
+        let [input, out, len, flags, ..] = args;
+        let (input_file, out_file) = self.plain_files(input, out)?;
+        let len = len.min(1 << 20) as usize;
+        match rustix::pipe::tee(&*input_file, &*out_file, len, SpliceFlags::NONBLOCK) {
+            Err(Errno::AGAIN) if flags & NONBLOCK == 0 => Err(try_again(&input_file)),
+            other => Ok(other? as u64),
+        }
+    }
+
+    /// `vmsplice(pipe, parts, count, flags)`: copies, where the kernel would lend pages.
+    pub(super) fn sys_vmsplice(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+        let [fd, parts, count, flags, ..] = args;
+        if !self.files.host(fd, Errno::BADF)?.is_fifo() {
+            return Err(Errno::BADF.into());
+        }
+        let file = self.files.get_mut(fd)?;
+        let (was, writes) = (file.flags, file.writable());
+        if flags & NONBLOCK != 0 {
+            file.flags |= super::files::flag::NONBLOCK;
+        }
+        let args = [fd, parts, count, 0, 0, 0];
+        let served =
+            if writes { self.sys_writev(hart, args, false) } else { self.sys_readv(hart, args, false) };
+        self.files.get_mut(fd)?.flags = was;
+        served
     }
 
     /// `preadv2` and `pwritev2`: without flags, or with those that are hints.

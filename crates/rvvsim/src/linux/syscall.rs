@@ -1,6 +1,6 @@
 //! Which function serves which system call.
 
-use super::{Process, Served, Stop, Verdict, files, strace};
+use super::{Process, Served, Stop, Verdict, strace};
 use crate::Hart;
 use rustix::io::Errno;
 
@@ -24,8 +24,7 @@ impl Process {
             50 => self.sys_fchdir(a),
             52 => self.sys_fchmod(a, b),
             53 => self.sys_fchmodat(hart, a, b, c),
-            // fchmodat2
-            452 if self.options.host_fs && args[3] == 0 => self.sys_fchmodat(hart, a, b, c),
+            452 => self.sys_fchmodat2(hart, args),
             54 => self.sys_fchownat(hart, args),
             55 => self.sys_fchown(a, b, c),
             56 => self.sys_openat(hart, args),
@@ -37,6 +36,7 @@ impl Process {
             166 => Ok(u64::from(std::mem::replace(&mut self.umask, a as u32 & 0o777))),
             276 => self.sys_renameat2(hart, args),
             291 => self.sys_statx(hart, args),
+            437 => self.sys_openat2(hart, args),
 
             5..=16 => self.sys_xattr(hart, number, args),
 
@@ -50,7 +50,9 @@ impl Process {
             27 => self.sys_inotify_add_watch(hart, a, b, c),
             28 => self.sys_inotify_rm_watch(a, b),
             74 => self.sys_signalfd4(hart, args),
+            75 => self.sys_vmsplice(hart, args),
             76 => self.sys_splice(hart, args),
+            77 => self.sys_tee(args),
             85 => self.sys_timerfd_create(a, b),
             86 => self.sys_timerfd_settime(hart, args),
             87 => self.sys_timerfd_gettime(hart, a, b),
@@ -87,17 +89,7 @@ impl Process {
             82 | 83 | 267 => self.sys_fsync(a),
             // sync_file_range, readahead, fadvise64: what they ask for needs no answer.
             84 | 213 | 223 => self.files.get(a).map(|_| 0).map_err(Stop::from),
-            // close_range
-            436 => {
-                for fd in a.min(files::MOST_FILES as u64)..=b.min(files::MOST_FILES as u64) {
-                    if c & 4 != 0 {
-                        let _ = self.files.set_cloexec(fd, true);
-                    } else {
-                        let _ = self.files.close(fd);
-                    }
-                }
-                Ok(0)
-            }
+            436 => self.sys_close_range(a, b, c),
 
             // Time.
             101 => self.sys_nanosleep(hart, a),
@@ -126,35 +118,28 @@ impl Process {
             260 => self.sys_wait4(hart, args),
             154..=157 => self.sys_groups(hart, number, a, b),
             164 => self.sys_prlimit64(hart, [0, a, b, 0, 0, 0]),
-            // personality: the usual one.
-            92 => Ok(0),
-            // capget, capset: nothing beyond what the user has.
-            90 | 91 => self.sys_capabilities(hart, number, a, b),
-            // setgid, setreuid, setuid, setresuid, setresgid, setregid, setfsuid, setfsgid, setgroups
-            143..=147 | 149 | 151 | 152 | 159 => self.sys_set_ids(number, args),
+            92 => self.sys_personality(a),
+            90 | 91 => self.sys_capabilities(hart, number == 91, a, b),
+            // setgid, setreuid, setuid, setresuid, setresgid, setregid, setfsuid, setfsgid
+            143..=147 | 149 | 151 | 152 => self.sys_set_ids(number, args),
+            158 => self.sys_getgroups(hart, a, b),
+            159 => self.sys_setgroups(hart, a, b),
             118..=121 | 125..=127 | 274 | 275 => self.sys_sched(hart, number, args),
-            122 => Ok(0),
-            123 => self.sys_sched_getaffinity(hart, b, c),
+            122 => self.sys_sched_setaffinity(hart, a, b, c),
+            123 => self.sys_sched_getaffinity(hart, a, b, c),
             124 => Ok(self.sys_sched_yield()),
-            // setpriority, getpriority
-            140 => Ok(0),
-            141 => Ok(20),
-            148 | 150 => {
-                let id = if number == 148 { self.identity.uid } else { self.identity.gid };
-                self.sys_getres(hart, args, id)
-            }
+            30 | 31 => self.sys_ioprio(number == 30, args),
+            140 | 141 => self.sys_priority(number == 140, args),
+            148 | 150 => self.sys_getres(hart, args, number == 150),
             160 => self.sys_uname(hart, a),
-            // getgroups: none.
-            158 => Ok(0),
             163 => self.sys_prlimit64(hart, [0, a, 0, b, 0, 0]),
             165 => self.sys_getrusage(hart, a, b),
             167 => self.sys_prctl(hart, args),
             168 => self.sys_getcpu(hart, a, b),
             172 => Ok(u64::from(self.identity.pid)),
             178 => Ok(u64::from(self.me().tid)),
-            173 => Ok(u64::from(self.identity.ppid)),
-            174 | 175 => Ok(u64::from(self.identity.uid)),
-            176 | 177 => Ok(u64::from(self.identity.gid)),
+            173 => Ok(u64::from(self.parent())),
+            174..=177 => Ok(u64::from(self.id_of(number))),
             179 => self.sys_sysinfo(hart, a),
             220 => self.sys_clone(hart, args),
             221 => self.sys_execve(hart, a, b, c),
@@ -202,6 +187,14 @@ impl Process {
             243 => self.sys_recvmmsg(hart, args),
             269 => self.sys_sendmmsg(hart, args),
 
+            // The machine.
+            39..=41 | 51 | 97 | 112 | 116 | 161 | 162 | 170 | 171 | 266 | 268 => {
+                self.sys_system(hart, number, args)
+            }
+
+            // Message queues.
+            180..=185 => self.sys_queue(hart, number, args),
+
             // System V objects.
             186..=197 => self.sys_sysv(hart, number, args),
 
@@ -217,8 +210,6 @@ impl Process {
             232 => self.sys_mincore(hart, a, b, c),
             233 => self.sys_madvise(hart, a, b, c),
 
-            // openat2: programs try it and do without.
-            437 => Err(Errno::NOSYS.into()),
             _ => {
                 let name = strace::name(number).map_or_else(|| format!("number {number}"), str::to_owned);
                 self.note_unsupported(&format!("system call {name}"));

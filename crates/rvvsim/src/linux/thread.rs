@@ -103,6 +103,8 @@ pub struct Thread {
     pub vector_next: u64,
     /// Pointer masking, as `PR_SET_TAGGED_ADDR_CTRL` set it.
     pub tagged: u64,
+    /// The processors it may use; `None` for all.
+    pub affinity: Option<Vec<u64>>,
 }
 
 impl Thread {
@@ -122,6 +124,7 @@ impl Thread {
             name: [0; 16],
             vector_next: 0,
             tagged: 0,
+            affinity: None,
         }
     }
 }
@@ -244,6 +247,7 @@ impl Process {
         thread.number = self.threads.next_number;
         thread.signals.blocked = me.signals.blocked;
         (thread.name, thread.vector_next, thread.tagged) = (me.name, me.vector_next, me.tagged);
+        thread.affinity.clone_from(&me.affinity);
         let registers = &mut thread.registers;
         hart.copy_to(registers);
         registers.pc = hart.pc.wrapping_add(4);

@@ -212,9 +212,13 @@ impl Process {
     pub(super) fn sys_times(&mut self, hart: &mut Hart, at: u64) -> Served {
         const TICK: u64 = NANOS / 100;
         if at != 0 {
-            let (seconds, nanos) = self.time.cpu(hart);
             let mut s = Layout::<32>::new();
-            s.put(0, 8, seconds * 100 + nanos / TICK);
+            for (who, to) in [(0, 0), (-1, 16)] {
+                let usage = self.usage(hart, who)?;
+                let word = |at: usize| usage[at..].first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
+                let ticks = |at: usize| word(at) * 100 + word(at + 8) * 1000 / TICK;
+                s.put(to, 8, ticks(0)).put(to + 8, 8, ticks(16));
+            }
             user::write(hart, at, &s.0)?;
         }
         Ok(self.time.now(hart) / TICK)

@@ -16,7 +16,7 @@
 //! which is the whole process's and so the business of the program that this library is part of.
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
@@ -38,11 +38,15 @@ const PIPE_ROOM: usize = 4096;
 
 /// How a standard stream is used, and a description of our own of it, where there must be one.
 pub fn of_standard_stream(number: u8) -> (Option<OwnedFd>, Transfer) {
-    let stream = match number {
+    of_stream(match number {
         0 => rustix::stdio::stdin(),
         1 => rustix::stdio::stdout(),
         _ => rustix::stdio::stderr(),
-    };
+    })
+}
+
+/// The same of any file that somebody else has opened.
+pub fn of_stream(stream: BorrowedFd) -> (Option<OwnedFd>, Transfer) {
     let Ok(stat) = rustix::fs::fstat(stream) else { return (None, Transfer::Polled) };
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Socket => return (None, Transfer::Socket),
@@ -51,17 +55,19 @@ pub fn of_standard_stream(number: u8) -> (Option<OwnedFd>, Transfer) {
         FileType::CharacterDevice => return (None, Transfer::Polled),
         _ => return (None, Transfer::Direct),
     }
-    let own = open_again(stream, number).filter(|own| {
+    let own = open_again(stream, OFlags::NONBLOCK).filter(|own| {
         rustix::fs::fstat(own).is_ok_and(|s| (s.st_dev, s.st_ino) == (stat.st_dev, stat.st_ino))
     });
     let transfer = if own.is_some() { Transfer::Direct } else { Transfer::Polled };
     (own, transfer)
 }
 
-fn open_again(stream: BorrowedFd, number: u8) -> Option<OwnedFd> {
+/// Another description of the same file.
+pub fn open_again(stream: BorrowedFd, waits: OFlags) -> Option<OwnedFd> {
     let access = rustix::fs::fcntl_getfl(stream).ok()? & OFlags::RWMODE;
-    let flags = access | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    rustix::fs::openat(CWD, format!("/proc/self/fd/{number}"), flags, Mode::empty()).ok()
+    let flags = access | waits | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let link = format!("/proc/self/fd/{}", stream.as_raw_fd());
+    rustix::fs::openat(CWD, link, flags, Mode::empty()).ok()
 }
 
 fn ready(fd: BorrowedFd, events: PollFlags) -> bool {

@@ -44,13 +44,6 @@ pub fn write(hart: &mut Hart, va: u64, bytes: &[u8]) -> Result<(), Errno> {
     })
 }
 
-/// Writes zeroes at `va`; `len` may be as large as the guest likes, since each page must be there.
-pub fn write_zeroes(hart: &mut Hart, va: u64, len: usize) -> Result<(), Errno> {
-    runs(hart, va, len, Access::Store, |hart, offset, part| {
-        hart.ram.bytes_mut()[offset..offset + part.len()].fill(0);
-    })
-}
-
 /// How many of `len` bytes at `va` may be written, from the first on.
 pub fn writable(hart: &mut Hart, va: u64, len: usize) -> usize {
     let mut good = 0;

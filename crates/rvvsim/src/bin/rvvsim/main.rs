@@ -1,5 +1,6 @@
 //! The `rvvsim` command.
 
+mod binfmt;
 mod flame;
 mod gdb;
 mod names;
@@ -45,10 +46,15 @@ fn main() -> ExitCode {
     let mut args: Vec<OsString> = std::env::args_os().collect();
     let called_as = Path::new(args.first().map_or("".as_ref(), OsString::as_os_str));
     let as_qemu = called_as.file_name().is_some_and(|n| n.to_string_lossy().starts_with("qemu-riscv64"));
+    let kernel = if as_qemu { binfmt::Started::from_auxv() } else { binfmt::Started::default() };
     let job = if as_qemu || args.get(1).is_some_and(|a| a == "qemu") {
         args.drain(..if as_qemu { 1 } else { 2 });
+        let argv0 = kernel.take_argv0(&mut args);
         match qemu::parse(args) {
-            Ok(Parsed::Run(options)) => Job::from_qemu(*options),
+            Ok(Parsed::Run(mut options)) => {
+                options.argv0 = argv0.or(options.argv0);
+                Job::from_qemu(*options, kernel.program)
+            }
             Ok(Parsed::Print(text)) => return print_only(&format!("{text}\n")),
             Err(message) => Err(message),
         }
@@ -201,11 +207,16 @@ impl Job {
         })
     }
 
-    fn from_qemu(mut o: QemuOptions) -> Result<Job, String> {
+    fn from_qemu(mut o: QemuOptions, opened: Option<u64>) -> Result<Job, String> {
         // QEMU has no limit of its own; memory is taken as the guest touches it.
         o.config.mem = 16 << 30;
         let stack = o.stack.unwrap_or(ProcessOptions::default().stack);
-        let elf = PathBuf::from(&o.program[0]);
+        // The kernel may have opened what this process must not.
+        let elf = match opened {
+            Some(fd) => PathBuf::from(format!("/proc/self/fd/{fd}")),
+            None => PathBuf::from(&o.program[0]),
+        };
+        let exe = opened.map(|_| o.program[0].clone().into_vec());
         let mut env: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         for (name, value) in o.env {
             env.retain(|(n, _)| *n != *name);
@@ -227,6 +238,7 @@ impl Job {
         let pair = |(name, value): (OsString, OsString)| [name.into_vec(), value.into_vec()].join(&b'=');
         let process = ProcessOptions {
             args: args.into_iter().map(OsString::into_vec).collect(),
+            exe,
             env: env.into_iter().map(pair).collect(),
             sysroot: o.sysroot,
             host_fs: true,
@@ -236,6 +248,9 @@ impl Job {
             stack,
             most_processes: 1024,
             keep_children: true,
+            host_programs: true,
+            release: o.release,
+            warn_unsupported: o.warn_unsupported,
             host_signals: true,
             net: Net::All,
             cpus: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),

@@ -33,6 +33,10 @@ pub struct QemuOptions {
     pub gdb: Option<Place>,
     /// `-s`: bytes of stack.
     pub stack: Option<u64>,
+    /// `-r`: the release that `uname` says.
+    pub release: Option<String>,
+    /// `-d unimp`: say what the guest asks for in vain.
+    pub warn_unsupported: bool,
 }
 
 const HELP: &str = "\
@@ -46,14 +50,16 @@ variables, with the rights of whoever runs it. Plain rvvsim shows it stdio only.
   -E VAR=VALUE, -U VAR        set or unset a variable of the guest
   -0 ARGV0                    the guest's argv[0]
   -s SIZE                     bytes of stack
-  -R, -B, -p VALUE            accepted, without effect
+  -r RELEASE                  what uname says
+  -R, -B, -p, -t, -tb-size, -dfilter VALUE, -one-insn-per-tb, -singlestep, -perfmap, -jitdump: without effect
   -strace, -d strace          log system calls
   -d in_asm                   log the instructions as they are decoded
+  -d unimp                    log system calls that are not supported
   -D FILE                     log there, and not to standard error
   -g PORT|PATH                wait for gdb there
   -seed N                     make the guest's random numbers repeatable
   -version, -h
-QEMU_CPU, QEMU_LD_PREFIX, QEMU_STACK_SIZE, QEMU_SET_ENV, QEMU_UNSET_ENV, QEMU_ARGV0, QEMU_STRACE, QEMU_LOG, QEMU_LOG_FILENAME
+QEMU_GDB, QEMU_UNAME, QEMU_CPU, QEMU_LD_PREFIX, QEMU_STACK_SIZE, QEMU_SET_ENV, QEMU_UNSET_ENV, QEMU_ARGV0, QEMU_STRACE, QEMU_LOG, QEMU_LOG_FILENAME
 and QEMU_RAND_SEED are read as the options of the same meaning.";
 
 /// The result of parsing.
@@ -82,7 +88,12 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, String>
         seed: None,
         gdb: None,
         stack: None,
+        release: std::env::var("QEMU_UNAME").ok(),
+        warn_unsupported: false,
     };
+    if let Ok(place) = std::env::var("QEMU_GDB") {
+        o.gdb = Some(parse_place(&place).map_err(|e| format!("QEMU_GDB: {e}"))?);
+    }
     if let Ok(size) = std::env::var("QEMU_STACK_SIZE") {
         o.stack = Some(parse_size(&size)?);
     }
@@ -111,8 +122,13 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, String>
         match option.as_str() {
             "cpu" => cpu = Some(text(value()?)?),
             "L" => o.sysroot = Some(value()?.into()),
-            "E" => o.env.push(assignment(&text(value()?)?)?),
-            "U" => o.env.push((text(value()?)?, None)),
+            "E" => {
+                for setting in text(value()?)?.split(',') {
+                    o.env.push(assignment(setting)?);
+                }
+            }
+            "U" => o.env.extend(text(value()?)?.split(',').map(|name| (name.to_owned(), None))),
+            "r" => o.release = Some(text(value()?)?),
             "0" => o.argv0 = Some(value()?),
             "strace" => o.strace = true,
             "d" => o.log_items(&text(value()?)?)?,
@@ -122,6 +138,10 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, String>
             "s" => o.stack = Some(parse_size(&text(value()?)?).map_err(|e| format!("-s: {e}"))?),
             // No effect here: the address space is that of Linux on riscv64, wherever the host has it.
             "R" | "B" | "p" => drop(value()?),
+            // Nor have these: signals keep their numbers, and nothing of the translation is for others to
+            // see.
+            "t" | "tb-size" | "dfilter" => drop(value()?),
+            "perfmap" | "jitdump" => {}
             "plugin" => {
                 return Err(
                     "-plugin is not supported: rvvsim has no TCG plugins; --trace and --profile of rvvsim \
@@ -153,8 +173,10 @@ impl QemuOptions {
             match item {
                 "in_asm" => self.in_asm = true,
                 "strace" => self.strace = true,
-                "nochain" => {}
-                _ => return Err(format!("-d {item} is not supported; in_asm and strace are")),
+                "unimp" => self.warn_unsupported = true,
+                // What QEMU says of itself and of mistakes of its guests: there is nothing to say here.
+                "nochain" | "guest_errors" | "page" | "mmu" | "int" | "cpu_reset" | "plugin" => {}
+                _ => return Err(format!("-d {item} is not supported; in_asm, strace and unimp are")),
             }
         }
         Ok(())

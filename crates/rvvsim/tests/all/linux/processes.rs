@@ -62,6 +62,56 @@ fn tasks_have_what_linux_offers_them() {
     assert_eq!(code, Some(1));
 }
 
+/// In place of QEMU a guest has what the host's user has. QEMU 11.1 prints the same, if it is not asked for
+/// `mq_notify`, which it does not have.
+#[test]
+fn in_place_of_qemu_the_machine_is_the_users() {
+    let scratch = Scratch::new("system");
+    let Some(program) = compile("system.c", &scratch, &["-static", "-lutil"]) else { return };
+    let qemu = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rvvsim"));
+        command.arg("qemu").arg(&program).stdin(Stdio::null()).env_remove("PWD");
+        command
+    };
+    let expected = "identity\nprocessors\nmessage queues\npipes\nfiles\nterminals and interfaces\norphans\n\
+                    line from the guest /usr 0057\nstatus 9\nCAPITALS\nlimits\n";
+    assert_eq!(run(qemu()), (expected.to_owned(), Some(0)));
+    // A descriptor that the process was started with is the guest's, under its number.
+    let script = format!(
+        "exec 7<<E\ninherited\nE\nexec {} qemu {} 7",
+        env!("CARGO_BIN_EXE_rvvsim"),
+        program.display()
+    );
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(script);
+    assert_eq!(run(shell), ("inherited".to_owned(), Some(0)));
+    // A daemon that has closed its streams keeps nobody waiting for their end.
+    let start = std::time::Instant::now();
+    let mut daemon = qemu();
+    daemon.arg("daemon");
+    assert_eq!(run(daemon), ("started\n".to_owned(), Some(0)));
+    assert!(start.elapsed().as_secs() < 15, "{:?}", start.elapsed());
+}
+
+/// In the sandbox a program of the host is none, and nobody is told unless it is wanted.
+#[test]
+fn programs_of_the_host_are_not_for_the_sandbox() {
+    let scratch = Scratch::new("foreign");
+    let Some(program) = compile("bomb.c", &scratch, &["-static"]) else { return };
+    let foreign = |options: &[&str]| {
+        let mut command = rvvsim(options, &program, &["exec", "/bin/sh"]);
+        let output = command.output().unwrap();
+        (
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let told = |text: &str| (text.to_owned(), String::new());
+    assert_eq!(foreign(&[]), told("exec 2\n"));
+    assert_eq!(foreign(&["--host-fs"]), told("exec 8\n"));
+    assert!(foreign(&["--host-fs", "--warn-unsupported"]).1.contains("the guest cannot run /bin/sh"));
+}
+
 /// docs/running.md says how to run more of it.
 #[test]
 fn processes_and_pipes_under_load_lose_nothing() {
