@@ -27,6 +27,9 @@ pub struct Settings {
     pub batch: u64,
     /// Patterns of the intrinsics' names; none means all.
     pub names: Vec<String>,
+    /// Patterns of names that do not occur.
+    #[serde(default)]
+    pub except: Vec<String>,
     /// Extensions, as [`Extension::name`] spells them.
     pub extensions: Vec<String>,
     /// Categories, as [`Category::name`] spells them.
@@ -120,6 +123,7 @@ impl Default for Settings {
             len: None,
             batch: 64,
             names: Vec::new(),
+            except: Vec::new(),
             extensions: Extension::ALL.iter().map(|e| e.name().to_string()).collect(),
             categories: Category::ALL.iter().map(|c| c.name().to_string()).collect(),
             policies: strings(&["default"]),
@@ -193,7 +197,7 @@ impl Settings {
             extensions: self.extensions.iter().map(extension).collect::<Result<_, _>>()?,
             categories: self.categories.iter().map(category).collect::<Result<_, _>>()?,
             ratios: Vec::new(),
-            except: Vec::new(),
+            except: self.except.clone(),
         };
         match selection.idle_pattern() {
             Some(pattern) => Err(format!(

@@ -1,6 +1,7 @@
 //! Testbeds: a compiler with its flags, an emulator with its set-up.
 
 pub(in crate::programs) mod blame;
+pub mod census;
 pub mod compiler;
 pub mod emulator;
 pub mod file;
