@@ -71,6 +71,9 @@ impl Command {
     fn count(&self) -> Done {
         let mut line = LiveLine::default();
         let mut settings = Settings::default();
+        // A rate is of a level, and of a program with its own data.
+        settings.rotated.clear();
+        settings.inputs = 0;
         self.programs.apply(&mut settings);
         let named = self.testbeds.apply(&mut settings, &mut |note| line.say(&note))?;
         settings.triggers = self.programs.known_triggers.unwrap_or(1);

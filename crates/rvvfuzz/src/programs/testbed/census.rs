@@ -76,7 +76,7 @@ fn refused(
     let (source, object) = (folder.path().join("census.c"), folder.path().join("census.o"));
     std::fs::write(&source, text(chunk)).map_err(|e| say(e.to_string()))?;
     let flags = ["-fsyntax-only".to_string()];
-    let line = compiler.command_line(march, &flags, &source, &object, false);
+    let line = compiler.command_line(march, &flags, &source, &object);
     let (program, arguments) = line.split_first().ok_or_else(|| say("it has no command".to_string()))?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder.path()).env("TMPDIR", folder.path()).env("LC_ALL", "C");
