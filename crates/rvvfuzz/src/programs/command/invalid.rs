@@ -3,7 +3,7 @@
 use super::run::{ProgramArgs, stop_flag};
 use super::testbed_args::TestbedArgs;
 use super::{Done, duration, exit, write_file};
-use crate::programs::judge::invalid::{Answer, Complaint, ask, complaints};
+use crate::programs::judge::invalid::{Answer, Complaint, ask_all, complaints};
 use crate::programs::report::live::LiveLine;
 use crate::programs::settings::{LEVELS, Settings};
 use crate::programs::testbed::compiler::{Compiler, Family};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 ///
 /// A compiler that crashes or does not end is wrong, whatever the program. One that accepts a program is wrong if more of the
 /// others refuse it; if not, the rule decides, which is printed. A compiler that refuses the program without the
-/// defect as well is not judged.
+/// defect as well has no voice in that.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -104,8 +104,7 @@ impl Command {
             how.weights = weights[(k % weights.len().max(1) as u64) as usize].clone();
             let one = invalid(&plan, k, &how).map_err(|e| e.to_string())?;
             let level = LEVELS[(k % LEVELS.len() as u64) as usize];
-            let answers: Vec<Answer> =
-                compilers.iter().map(|c| ask(c, &one, level, &limits)).collect::<Result<_, _>>()?;
+            let answers = ask_all(&compilers, &one, level, &limits)?;
             for (compiler, answer) in compilers.iter().zip(&answers) {
                 rows.entry((&compiler.name, one.defect.name())).or_default().count(answer);
             }

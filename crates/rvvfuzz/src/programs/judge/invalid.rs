@@ -31,23 +31,39 @@ pub enum Complaint {
     WithOthers,
 }
 
-/// Asks a compiler.
+/// Asks the compilers. What refuses the program is asked for the one without the defect only if that matters: if another
+/// accepts it.
 ///
 /// # Errors
-/// When it cannot be run.
-pub fn ask(compiler: &Compiler, one: &Invalid, level: &str, limits: &Limits) -> Result<Answer, String> {
+/// When one cannot be run.
+pub fn ask_all(
+    compilers: &[&Compiler],
+    one: &Invalid,
+    level: &str,
+    limits: &Limits,
+) -> Result<Vec<Answer>, String> {
+    let mut answers: Vec<Answer> =
+        compilers.iter().map(|c| ask(c, one, level, limits)).collect::<Result<_, _>>()?;
+    if answers.contains(&Answer::Accepted) {
+        let flags = [level.to_string(), "-c".to_string()];
+        for (compiler, answer) in compilers.iter().zip(&mut answers).filter(|(_, a)| **a == Answer::Refused) {
+            let valid = compiler.build_text(&one.valid, &one.valid_march, &flags, limits);
+            if matches!(valid, Built::Failed(_) | Built::Unsupported(_)) {
+                *answer = Answer::Unjudged;
+            }
+        }
+    }
+    Ok(answers)
+}
+
+fn ask(compiler: &Compiler, one: &Invalid, level: &str, limits: &Limits) -> Result<Answer, String> {
     let flags = [level.to_string(), "-c".to_string()];
-    let compiles = |text: &str, march: &str| compiler.build_text(text, march, &flags, limits);
-    Ok(match compiles(&one.text, &one.march) {
+    Ok(match compiler.build_text(&one.text, &one.march, &flags, limits) {
         Built::Elf(_) | Built::Unassembled(_) => Answer::Accepted,
         Built::Crashed(said) => Answer::Crashed(crash_site(&said)),
         Built::TimedOut => Answer::TimedOut,
         Built::Broken(why) => return Err(format!("{}: {why}", compiler.name)),
-        Built::Failed(_) | Built::Unsupported(_) => match compiles(&one.valid, &one.valid_march) {
-            Built::Failed(_) | Built::Unsupported(_) => Answer::Unjudged,
-            // Campaigns look after valid programs that crash a compiler.
-            _ => Answer::Refused,
-        },
+        Built::Failed(_) | Built::Unsupported(_) => Answer::Refused,
     })
 }
 
