@@ -233,7 +233,9 @@ impl Compiler {
         }
         let short =
             Path::new(name).file_name().map_or(name.to_string(), |n| n.to_string_lossy().into_owned());
-        let mut command = vec![name.to_string()];
+        // It is run in another folder.
+        let path = std::path::absolute(name).ok().filter(|_| name.contains('/'));
+        let mut command = vec![path.map_or(name.to_string(), |p| p.display().to_string())];
         if is_zig {
             command.push("cc".to_string());
         }
@@ -547,6 +549,21 @@ mod tests {
         lacks.clone().learn("__riscv_vx");
         assert_eq!(lacks.first_in("b = __riscv_vx(a);").as_deref(), Some("__riscv_vx"));
         assert_eq!(lacks.first_in("b = __riscv_vx_mu(a);"), None);
+    }
+
+    #[test]
+    fn a_compiler_in_this_folder_is_found_from_any_other() {
+        let folder = tempfile::tempdir_in(".").unwrap();
+        let script = folder.path().join("gcc");
+        let body = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'gcc (Free Software) 14.2.0' && exit\n\
+            while [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo x > \"$2\"; shift; done\n";
+        std::fs::write(&script, body).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&script, mode).unwrap();
+        let name = script.strip_prefix(std::env::current_dir().unwrap()).unwrap_or(&script);
+        assert!(name.is_relative(), "{}", name.display());
+        let found = Compiler::find(&name.display().to_string()).unwrap();
+        assert!(Path::new(&found.command[0]).is_absolute(), "{:?}", found.command);
     }
 
     #[test]
