@@ -12,10 +12,10 @@
 //! the [`workers`](super::workers).
 
 use super::judge::batch::{Broken, Overseer, Table, judge_all};
-use super::judge::case::{Case, has_groups, operations};
+use super::judge::case::{Case, Input, has_groups, operations};
 use super::judge::health::{Health, always_failing, works};
 use super::judge::outcome::{Kind, Outcome};
-use super::judge::probe::{Named, try_testbeds};
+use super::judge::probe::{Named, takes_flags, try_testbeds};
 use super::judge::vote::{Culprit, Verdict, vote};
 use super::known::feature::Feature;
 use super::known::{Fault, Observation, faults};
@@ -25,12 +25,13 @@ use super::sampling::{Sample, Sampling, batch};
 use super::settings::Settings;
 use super::store::{BatchRecord, ProgramRecord};
 use super::testbed::compiler::{Family, Limits};
+use super::testbed::emulator::Emulator;
 use super::testbed::{Component, TestbedId, Testbeds};
-use rvv_ir::c::sets_frm;
+use rvv_ir::c::{float_needs, sets_frm};
 use rvv_ir::{Expected, Program};
 use rvv_oracle::{Options, VlChoice, evaluate};
 use rvvgen::{GenerateError, Generated, Lengths, Plan, Scheduler, Sizes, Weights, generate};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ pub struct Campaign {
     sampling: Sampling,
     /// Programs in a batch.
     batch: u64,
+    /// Data sets more for each program.
+    inputs: u32,
     /// One program in so many may have one of these.
     triggers: (u32, Vec<&'static Feature>),
     /// Verdicts on known faults get their names.
@@ -54,6 +57,8 @@ pub struct Campaign {
     /// What compilers may use.
     pub limits: Limits,
     health: Health,
+    /// Whether a compiler knows the flags of a build, of those that were tried.
+    known_flags: Mutex<BTreeMap<usize, bool>>,
     activity: Activity,
 }
 
@@ -102,7 +107,7 @@ impl Campaign {
             return Err("a campaign needs a policy and a schedule".to_string());
         }
         let limits = settings.limits();
-        let Settings { seed, sampling, batch, .. } = *settings;
+        let Settings { seed, sampling, batch, inputs, .. } = *settings;
         let (health, activity) = (Health::default(), Activity::default());
         let is_here = |f: &&Fault| testbeds.builds.iter().any(|b| f.is_of(&b.compiler));
         let triggers = faults().iter().filter(is_here).filter_map(|f| f.trigger.as_ref()).collect();
@@ -110,6 +115,7 @@ impl Campaign {
             seed,
             sampling,
             batch,
+            inputs,
             triggers: (settings.triggers, triggers),
             recognise: true,
             plan,
@@ -119,6 +125,7 @@ impl Campaign {
             testbeds,
             limits,
             health,
+            known_flags: Mutex::default(),
             activity,
         })
     }
@@ -249,6 +256,23 @@ impl Campaign {
         Ok(record.broken)
     }
 
+    /// Whether a build has flags that its compiler does not know; then it is not asked again. Tried when it is its turn for
+    /// the first time.
+    fn is_unknown(&self, component: Component) -> bool {
+        let Component::Build(b) = component else { return false };
+        let build = &self.testbeds.builds[b];
+        if !build.rotated {
+            return false;
+        }
+        // Another worker waits until it is known.
+        let mut known = self.known_flags.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = *known.entry(b).or_insert_with(|| takes_flags(build, &self.limits));
+        if !known {
+            self.health.drop_at_first(component);
+        }
+        !known
+    }
+
     /// The builds and runs that worked at first and were dropped on the way.
     pub fn stopped(&self) -> Vec<String> {
         self.health.stopped().into_iter().map(|c| self.testbeds.component_name(c)).collect()
@@ -286,13 +310,18 @@ impl Campaign {
     pub fn batch(&self, first: u64, count: u64, end: Option<Instant>) -> Option<BatchRecord> {
         let begin = Instant::now();
         let mut record = BatchRecord { first, count, ..BatchRecord::default() };
-        // What changes the rounding mode is built apart: the others are compiled as users compile, without
-        // FENV_ACCESS and -frounding-math. Plain C gets other flags.
-        let (mut plain, mut rounding, mut loops) = (Vec::new(), Vec::new(), Vec::new());
+        // What changes the rounding mode is built apart, and for gcc what the bits of NaNs matter to: the others are
+        // compiled as users compile, without FENV_ACCESS, -frounding-math and -fsignaling-nans. Plain C gets other flags.
+        // Not in small batches, where a unit more costs more than it shows.
+        let whole = batch(first, self.batch);
+        let gcc = whole.end - whole.start >= 16
+            && self.testbeds.builds.iter().any(|b| b.compiler.family == Family::Gcc);
+        let (mut plain, mut nans, mut rounding, mut loops) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for number in (first..first.saturating_add(count)).flat_map(|k| self.numbers(k)) {
             match self.write(number) {
                 Ok(written) if written.case.program.is_plain() => loops.push(written),
                 Ok(written) if sets_frm(&written.case.program) => rounding.push(written),
+                Ok(written) if gcc && float_needs(&written.case.program).nans => nans.push(written),
                 Ok(written) => plain.push(written),
                 Err(why) => record.programs.push(ProgramRecord {
                     number,
@@ -302,15 +331,32 @@ impl Campaign {
                 }),
             }
         }
-        let sample = self.sampling.sample(self.seed, batch(first, self.batch).start, &self.testbeds);
-        for mut written in [plain, rounding, loops] {
+        let sample = self.sampling.sample(self.seed, whole.start, &self.testbeds);
+        let places = self.places_of_inputs(&sample);
+        for mut written in [plain, nans, rounding, loops] {
             // With vl halved, those with element groups are not judged: nothing comes after them.
             written.sort_by_key(|w: &Written| (w.case.has_groups(), w.case.number));
+            for one in &mut written {
+                let case = std::mem::replace(&mut one.case, Case::known(0, Program::default(), Vec::new()));
+                one.case = case.with_inputs(self.inputs as usize, &places);
+            }
             self.judge(&written, &sample, &mut record, end)?;
         }
         record.programs.sort_by_key(|p| p.number);
         record.seconds = begin.elapsed().as_secs_f64();
         Some(record)
+    }
+
+    /// Where other data sets are run: the places of the sample, on `rvvsim`.
+    fn places_of_inputs(&self, sample: &Sample) -> Vec<(u32, VlChoice)> {
+        let mut places = Vec::new();
+        for (r, run) in self.testbeds.runs.iter().enumerate() {
+            let place = (run.setup.vlen, run.setup.vl);
+            if run.emulator == Emulator::Rvvsim && sample.has(Component::Run(r)) && !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        places
     }
 
     fn judge(
@@ -323,8 +369,10 @@ impl Campaign {
         if written.is_empty() {
             return Some(());
         }
-        let cases: Vec<Case> = written.iter().map(|w| w.case.clone()).collect();
-        let table = self.outcomes(&cases, sample, record, end)?;
+        let mut cases: Vec<Case> = written.iter().map(|w| w.case.clone()).collect();
+        let (mut table, tried) = self.outcomes(&cases, sample, record, end)?;
+        record.checks += tried.iter().map(|t| operations(&cases[t.case].program)).sum::<u64>();
+        take_failing_inputs(&self.testbeds, &mut cases, &mut table, &tried);
         let judged = |o: &Option<Outcome>| o.as_ref().is_some_and(|o| o.kind() != Kind::Unsupported);
         let mut pairs: BTreeSet<(u64, usize)> = BTreeSet::new();
         let mut programs: Vec<ProgramRecord> = Vec::new();
@@ -447,14 +495,45 @@ impl Campaign {
         sample: &Sample,
         record: &mut BatchRecord,
         end: Option<Instant>,
-    ) -> Option<Table> {
+    ) -> Option<(Table, Vec<Tried>)> {
         let limits = Limits { until: end, ..self.limits };
-        let mut clerk = Clerk { campaign: self, record, sample, limits };
+        let mut clerk = Clerk { campaign: self, record, sample, limits, tried: Vec::new() };
         let mut table = judge_all(&self.testbeds, cases, &limits, &mut clerk)?;
+        let tried = clerk.tried;
         for (component, broken) in always_failing(&self.testbeds, &mut table) {
             self.drop(component, broken, record);
         }
-        Some(table)
+        Some((table, tried))
+    }
+}
+
+/// What became of a case with one of its other data sets.
+struct Tried {
+    case: usize,
+    input: usize,
+    testbed: TestbedId,
+    outcome: Outcome,
+}
+
+/// A program that passes everywhere and fails with other data becomes the program with those data: its outcomes are the ones
+/// with them, and nothing else is known of it.
+fn take_failing_inputs(testbeds: &Testbeds, cases: &mut [Case], table: &mut Table, tried: &[Tried]) {
+    let fails = |o: &Outcome| !matches!(o, Outcome::Pass | Outcome::Unsupported(_));
+    let mut done: BTreeSet<usize> = BTreeSet::new();
+    for found in tried.iter().filter(|t| fails(&t.outcome)) {
+        let row = &mut table[found.case];
+        if done.contains(&found.case) || row.iter().flatten().any(fails) {
+            continue;
+        }
+        let input = cases[found.case].inputs.get_mut(found.input).and_then(Option::take);
+        let Some(Input { program, expected }) = input else { continue };
+        done.insert(found.case);
+        row.fill(None);
+        for t in tried.iter().filter(|t| (t.case, t.input) == (found.case, found.input)) {
+            row[testbeds.number(t.testbed)] = Some(t.outcome.clone());
+        }
+        let place = (expected.vlen, expected.vl);
+        cases[found.case] = Case::known(cases[found.case].number, program, vec![(place, expected)]);
     }
 }
 
@@ -464,6 +543,7 @@ struct Clerk<'a> {
     record: &'a mut BatchRecord,
     sample: &'a Sample,
     limits: Limits,
+    tried: Vec<Tried>,
 }
 
 impl Overseer for Clerk<'_> {
@@ -472,7 +552,9 @@ impl Overseer for Clerk<'_> {
     }
 
     fn skips(&mut self, component: Component) -> bool {
-        !self.sample.has(component) || self.campaign.health.is_dropped(component)
+        !self.sample.has(component)
+            || self.campaign.health.is_dropped(component)
+            || self.campaign.is_unknown(component)
     }
 
     fn builds(&mut self, build: usize, programs: usize) {
@@ -489,6 +571,10 @@ impl Overseer for Clerk<'_> {
         self.record.timings.push((testbed.build, Some(testbed.run), time.as_secs_f64()));
     }
 
+    fn tried_input(&mut self, case: usize, input: usize, testbed: TestbedId, outcome: Outcome) {
+        self.tried.push(Tried { case, input, testbed, outcome });
+    }
+
     fn broke(&mut self, component: Component, broken: Broken) {
         let Campaign { testbeds, limits, .. } = self.campaign;
         match works(testbeds, component, limits) {
@@ -496,5 +582,42 @@ impl Overseer for Clerk<'_> {
             true => self.campaign.note(broken, "", self.record),
             false => self.campaign.drop(component, broken, self.record),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rvv_ir::Mismatch;
+
+    #[test]
+    fn a_program_that_fails_with_other_data_is_judged_with_those_data() {
+        let settings = Settings::default();
+        let testbeds = settings.testbeds().unwrap();
+        let campaign = Campaign::new(&settings).unwrap();
+        let place = (128, VlChoice::Max);
+        let written = (0..20).map(|k| campaign.program(k).unwrap().with_inputs(2, &[place]));
+        let case = written.into_iter().find(|c| c.inputs.iter().all(Option::is_some)).unwrap();
+        let other = case.inputs[1].as_ref().unwrap().program.clone();
+        let wrong = Outcome::WrongOutput(Mismatch { buffer: 0, element: 0 });
+        let at = |run: usize| TestbedId { build: 0, run };
+        let tried =
+            |input, outcome: &Outcome| Tried { case: 0, input, testbed: at(1), outcome: outcome.clone() };
+        let outcomes = [tried(0, &Outcome::Pass), tried(1, &wrong)];
+        // It passes with its own data: what is known then is what it did with the others.
+        let mut cases = vec![case.clone()];
+        let mut table = vec![vec![Some(Outcome::Pass); testbeds.len()]];
+        take_failing_inputs(&testbeds, &mut cases, &mut table, &outcomes);
+        assert_eq!((&cases[0].program, cases[0].number), (&other, case.number));
+        assert_ne!(other, case.program);
+        let known: Vec<_> = table[0].iter().enumerate().filter(|(_, o)| o.is_some()).collect();
+        assert_eq!(known, [(testbeds.number(at(1)), &Some(wrong.clone()))]);
+        // It fails with its own data: that is enough.
+        let mut cases = vec![case.clone()];
+        let mut table = vec![vec![Some(Outcome::Pass); testbeds.len()]];
+        table[0][3] = Some(wrong);
+        let before = table.clone();
+        take_failing_inputs(&testbeds, &mut cases, &mut table, &outcomes);
+        assert_eq!((&cases[0].program, &table), (&case.program, &before));
     }
 }

@@ -27,6 +27,9 @@ pub struct Settings {
     pub batch: u64,
     /// Patterns of the intrinsics' names; none means all.
     pub names: Vec<String>,
+    /// Patterns of names that do not occur.
+    #[serde(default)]
+    pub except: Vec<String>,
     /// Extensions, as [`Extension::name`] spells them.
     pub extensions: Vec<String>,
     /// Categories, as [`Category::name`] spells them.
@@ -38,11 +41,18 @@ pub struct Settings {
     /// How often the axes beyond the program are tried.
     #[serde(default)]
     pub sampling: Sampling,
+    /// Data sets beyond the program's own on which each build is run, in this process.
+    #[serde(default)]
+    pub inputs: u32,
     /// One program in so many may have what triggers a known fault of its compilers; 1 means all.
     #[serde(default = "always")]
     pub triggers: u32,
     /// Levels of optimisation: flags, separated by blanks.
     pub levels: Vec<String>,
+    /// Flags that take turns: each batch is built with one of these besides, by the compilers that know them. A flag that
+    /// begins with + adds to `-march`.
+    #[serde(default)]
+    pub rotated: Vec<String>,
     /// How emulators are set up.
     pub setups: Vec<SetupSettings>,
     /// The compilers.
@@ -111,6 +121,37 @@ pub const VLENS: [u32; 4] = [128, 256, 512, 1024];
 /// The levels if none are asked for.
 pub const LEVELS: [&str; 3] = ["-O0", "-O2", "-O3"];
 
+/// The flags that take turns if nothing is said: levels, instruction sets, how vectors are sized, tuning, and what changes
+/// the code around them. A compiler that does not know one goes without it.
+pub const ROTATED: [&str; 26] = [
+    "-O1",
+    "-Os",
+    "-Oz",
+    "-O2 +zvl256b",
+    "-O3 +zvl512b",
+    "-O2 +zvl1024b",
+    "-O3 -mrvv-vector-bits=zvl",
+    "-O2 +zvl256b -mrvv-vector-bits=zvl",
+    "-O3 +zvl1024b -mrvv-vector-bits=zvl",
+    "-O2 +zba_zbb_zbs_zicond_zfa_zvbb",
+    "-O3 +zvbb_zvl256b",
+    "-O3 -mrvv-max-lmul=m2",
+    "-O3 -mrvv-max-lmul=m8",
+    "-O3 -mrvv-max-lmul=dynamic",
+    "-O2 -mtune=sifive-7-series",
+    "-O3 -mtune=generic-ooo",
+    "-O2 -mtune=sifive-x280",
+    "-O3 -mtune=spacemit-x60",
+    "-O2 -flto",
+    "-O3 -mstrict-align",
+    "-O2 -fPIC",
+    "-O2 -g",
+    "-O2 -fstack-protector-strong",
+    "-O0 -xc++",
+    "-O2 -xc++",
+    "-O3 -xc++",
+];
+
 impl Default for Settings {
     fn default() -> Self {
         let strings = |names: &[&str]| names.iter().map(|n| n.to_string()).collect();
@@ -120,13 +161,16 @@ impl Default for Settings {
             len: None,
             batch: 64,
             names: Vec::new(),
+            except: Vec::new(),
             extensions: Extension::ALL.iter().map(|e| e.name().to_string()).collect(),
             categories: Category::ALL.iter().map(|c| c.name().to_string()).collect(),
             policies: strings(&["default"]),
             schedules: Scheduler::ALL.iter().map(|s| s.name().to_string()).collect(),
             sampling: Sampling::default(),
+            inputs: 2,
             triggers: 10,
             levels: strings(&LEVELS),
+            rotated: strings(&ROTATED),
             setups: setups(&VLENS),
             compilers: vec![CompilerSettings::from(&Compiler::direct())],
             emulators: vec![EmulatorSettings::rvvsim()],
@@ -193,7 +237,7 @@ impl Settings {
             extensions: self.extensions.iter().map(extension).collect::<Result<_, _>>()?,
             categories: self.categories.iter().map(category).collect::<Result<_, _>>()?,
             ratios: Vec::new(),
-            except: Vec::new(),
+            except: self.except.clone(),
         };
         match selection.idle_pattern() {
             Some(pattern) => Err(format!(
@@ -215,8 +259,10 @@ impl Settings {
             ("batch", self.batch, 2000),
             ("build_seconds", self.build_seconds, 366 * 24 * 3600),
             ("build_memory", self.build_memory, 1 << 20),
+            ("inputs", 1 + u64::from(self.inputs), 1001),
             ("setups", self.setups.len() as u64, 1000),
             ("levels", self.levels.len() as u64, 1000),
+            ("rotated", 1 + self.rotated.len() as u64, 1001),
         ] {
             if !(1..=most).contains(&value) {
                 return Err(format!("`{name}` is {value}: it is from 1 to {most}"));
@@ -260,12 +306,13 @@ impl Settings {
         let setups: Vec<Setup> = self.setups.iter().map(SetupSettings::setup).collect::<Result<_, _>>()?;
         let words = |level: &String| level.split_whitespace().map(str::to_string).collect::<Vec<_>>();
         let levels: Vec<Vec<String>> = self.levels.iter().map(words).collect();
-        let mut testbeds = Testbeds::cross(&compilers, &levels, &[], &setups);
+        let rotated: Vec<Vec<String>> = self.rotated.iter().map(words).collect();
+        let mut testbeds = Testbeds::cross(&compilers, &levels, &rotated, &[], &setups);
         for emulator in &self.emulators {
             let process = emulator.emulator() != Emulator::Rvvsim;
             let fits = setups.iter().zip(&self.setups).filter(|(_, s)| !(process && s.inside));
             let fits: Vec<Setup> = fits.map(|(s, _)| *s).filter(|s| emulator.has_vlen(s.vlen)).collect();
-            let one = Testbeds::cross(&[], &[], &[emulator.emulator()], &fits);
+            let one = Testbeds::cross(&[], &[], &[], &[emulator.emulator()], &fits);
             if one.runs.is_empty() {
                 return Err(format!(
                     "no VLEN of the campaign is one of emulator `{}`; give --vlen one that it has",

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use rvvfuzz::programs::command::{
-    bench, doctor, known, matrix, reduce, replay, report, run, show, yardstick,
+    bench, doctor, invalid, known, matrix, reduce, replay, report, run, show, yardstick,
 };
 use std::process::ExitCode;
 
@@ -37,6 +37,7 @@ enum Command {
     Yardstick(yardstick::Command),
     Matrix(matrix::Command),
     Known(known::Command),
+    Invalid(invalid::Command),
     Isa(rvvfuzz::streams::command::Command),
 }
 
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Yardstick(command) => command.run(),
         Command::Matrix(command) => command.run(),
         Command::Known(command) => command.run(),
+        Command::Invalid(command) => command.run(),
         Command::Isa(command) => command.run(),
     }
 }

@@ -81,7 +81,12 @@ impl Command {
         let compilers = self.compilers()?;
         let qemu = EmulatorSettings::qemu(&self.qemu)?;
         let emulator = qemu.emulator();
-        let mut settings = Settings { seed: self.seed, levels: self.levels.clone(), ..Settings::default() };
+        let mut settings = Settings {
+            seed: self.seed,
+            levels: self.levels.clone(),
+            rotated: Vec::new(),
+            ..Settings::default()
+        };
         settings.schedules.truncate(1);
         settings.compilers = compilers.iter().map(CompilerSettings::from).collect();
         settings.emulators.push(qemu.clone());

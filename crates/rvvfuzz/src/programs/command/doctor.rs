@@ -27,7 +27,7 @@ impl Command {
 
     fn look(&self) -> Done {
         let mut notes = Vec::new();
-        let mut settings = Settings::default();
+        let mut settings = Settings { rotated: Vec::new(), ..Settings::default() };
         let named = self.testbeds.apply(&mut settings, &mut |note| notes.push(note))?;
         let mut testbeds = settings.testbeds()?;
         drop_failing_runs(&mut testbeds, &named, &settings.limits(), &mut |note| notes.push(note))?;

@@ -7,19 +7,24 @@ use crate::programs::measure::matrix::Matrix;
 use crate::programs::measure::{open, recognise};
 use crate::programs::report::live::LiveLine;
 use crate::programs::settings::{EmulatorSettings, Settings};
+use crate::programs::store::Store;
+use crate::programs::testbed::census::{missing, patterns};
+use crate::programs::testbed::compiler::Compiler;
 use crate::programs::workers::{self, Event, Options};
 use clap::Args;
 use rvv_cli::{errln, figures, outln};
+use rvv_intrinsics::{Category, Prototype, prototypes};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 /// Count failing programs per 100 000 by compiler version, level, symptom, axis and known fault.
 ///
-/// The same programs go to all compilers and run on rvvsim. They keep what triggers known faults, and nothing is reduced. A
-/// program is counted once, whatever its schedules and configurations; one that a compiler does not support is not
-/// counted for it. With --levels-drawn 1 each program is compiled at one level only, and a rate by level is of those
-/// compiled at it.
+/// The same programs go to all compilers and run on rvvsim. They are made of the intrinsics that all of the compilers have,
+/// which are asked first; with --every-intrinsic of all, and a program that a compiler does not support is not counted for
+/// it. They keep what triggers known faults, and nothing is reduced. A program is counted once, whatever its schedules and
+/// configurations. With --levels-drawn 1 each program is compiled at one level only, and a rate by level is of those compiled
+/// at it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -47,6 +52,9 @@ pub struct Command {
     /// Draw a bar for each compiler
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Use intrinsics that only some of the compilers have, too
+    #[arg(long)]
+    every_intrinsic: bool,
     #[command(flatten)]
     testbeds: TestbedArgs,
     #[command(flatten)]
@@ -63,10 +71,19 @@ impl Command {
     fn count(&self) -> Done {
         let mut line = LiveLine::default();
         let mut settings = Settings::default();
+        // A rate is of a level, and of a program with its own data.
+        settings.rotated.clear();
+        settings.inputs = 0;
         self.programs.apply(&mut settings);
         let named = self.testbeds.apply(&mut settings, &mut |note| line.say(&note))?;
         settings.triggers = self.programs.known_triggers.unwrap_or(1);
         settings.emulators = vec![EmulatorSettings::rvvsim()];
+        if !self.every_intrinsic {
+            settings.except = match Store::resume(&self.store) {
+                Ok((_, stored)) => stored.except,
+                Err(_) => lacking(&settings, &mut line)?,
+            };
+        }
         let (mut store, campaign) = open(&self.store, &settings)?;
         let fail = |e: crate::programs::store::StoreError| e.to_string();
         let done: u64 = store.done().map_err(fail)?.values().sum();
@@ -108,4 +125,19 @@ impl Command {
         }
         Ok(true)
     }
+}
+
+/// Patterns for what was selected and one of the compilers does not have.
+fn lacking(settings: &Settings, line: &mut LiveLine) -> Result<Vec<String>, String> {
+    let selection = settings.selection()?;
+    let overloaded = |p: &Prototype| matches!(p.category, Category::Overloaded | Category::OverloadedPolicy);
+    let wanted = |p: &Prototype| selection.wants(p.intrinsic, overloaded(p));
+    let wanted: Vec<Prototype> = prototypes().filter(wanted).collect();
+    let testbeds = settings.testbeds()?;
+    let mut compilers: Vec<&Compiler> = testbeds.builds.iter().map(|b| &b.compiler).collect();
+    compilers.dedup();
+    let missing = missing(compilers, &wanted, &settings.limits(), |compiler, so_far| {
+        line.say(&format!("asking {} for its intrinsics; {so_far} are missing so far", compiler.name));
+    })?;
+    Ok(patterns(&missing))
 }

@@ -1,8 +1,9 @@
 //! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
-//! `matrix`, `known`.
+//! `matrix`, `known`, `invalid`.
 
 pub mod bench;
 pub mod doctor;
+pub mod invalid;
 pub mod known;
 pub mod matrix;
 pub mod reduce;

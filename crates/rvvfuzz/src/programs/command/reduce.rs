@@ -75,7 +75,7 @@ impl Command {
 
     fn file(&self, path: &Path) -> Done {
         let program = read(path)?;
-        let mut settings = Settings::default();
+        let mut settings = Settings { rotated: Vec::new(), ..Settings::default() };
         let named = self.testbeds.apply(&mut settings, &mut |note| errln!("{note}"))?;
         let mut testbeds = settings.testbeds()?;
         drop_failing_runs(&mut testbeds, &named, &settings.limits(), &mut |note| errln!("{note}"))?;

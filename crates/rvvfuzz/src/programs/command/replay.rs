@@ -43,7 +43,7 @@ impl Command {
     }
 
     fn replay(&self) -> Done {
-        let mut settings = Settings::default();
+        let mut settings = Settings { rotated: Vec::new(), ..Settings::default() };
         // The files first: a mistake in one is reported at once.
         let programs = self.files.iter().map(|f| read(f)).collect::<Result<Vec<Program>, String>>()?;
         let named = self.testbeds.apply(&mut settings, &mut |note| errln!("{note}"))?;

@@ -118,6 +118,9 @@ pub(super) struct ProgramArgs {
     /// [default: 10, of yardstick and matrix 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub known_triggers: Option<u32>,
+    /// Data sets besides the program's own on which each build is run, on rvvsim [default: 2, of matrix 0]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
+    inputs: Option<u32>,
     /// Time limit of one build [default: 2m]
     #[arg(long, value_parser = duration)]
     build_time: Option<Duration>,
@@ -149,6 +152,7 @@ impl ProgramArgs {
         put(&mut settings.build_seconds, &self.build_time.map(|t| t.as_secs().max(1)));
         put(&mut settings.build_memory, &self.build_memory);
         put(&mut settings.triggers, &self.known_triggers);
+        put(&mut settings.inputs, &self.inputs);
         put(&mut settings.sampling.every_schedule, &self.every_schedule);
         put(&mut settings.sampling.levels, &self.levels_drawn);
         put(&mut settings.sampling.setups, &self.setups_drawn);

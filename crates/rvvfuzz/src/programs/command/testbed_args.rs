@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug, Default)]
 pub(super) struct TestbedArgs {
     /// Use only the built-in compiler (the direct lowering) and rvvsim
-    #[arg(long, conflicts_with_all = ["testbeds", "compilers", "qemu", "levels"])]
+    #[arg(long, conflicts_with_all = ["testbeds", "compilers", "qemu", "levels", "flags"])]
     pub builtin: bool,
     /// A file that describes compilers and emulators; `rvvfuzz doctor` shows an example
     #[arg(long, value_name = "FILE")]
@@ -24,6 +24,11 @@ pub(super) struct TestbedArgs {
     /// Optimisation levels: -O0,-O2,'-O3 -flto' [default: -O0,-O2,-O3]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     pub levels: Option<Vec<String>>,
+    /// Flags that take turns, one of these in each batch besides the levels, as far as a compiler knows them; + adds to
+    /// -march: '-O2 +zvl256b','-O3 -fPIC'; `none` for none [default: a list of levels, extensions, tuning and languages,
+    /// unless --levels is given]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "FLAGS")]
+    pub flags: Option<Vec<String>>,
     /// VLENs [default: 128,256,512,1024]
     #[arg(long, value_delimiter = ',')]
     pub vlen: Option<Vec<u32>>,
@@ -32,12 +37,13 @@ pub(super) struct TestbedArgs {
 impl TestbedArgs {
     /// Nothing is said about testbeds.
     pub fn is_empty(&self) -> bool {
-        let TestbedArgs { builtin, testbeds, compilers, qemu, levels, vlen } = self;
+        let TestbedArgs { builtin, testbeds, compilers, qemu, levels, flags, vlen } = self;
         !builtin
             && testbeds.is_none()
             && compilers.is_none()
             && qemu.is_none()
             && levels.is_none()
+            && flags.is_none()
             && vlen.is_none()
     }
 
@@ -109,7 +115,11 @@ impl TestbedArgs {
         settings.emulators.extend(file.emulator.iter().map(EmulatorSettings::from));
         if let Some(levels) = self.levels.clone().or(file.levels) {
             settings.levels = levels;
+            settings.rotated.clear();
             named.levels = true;
+        }
+        if let Some(flags) = &self.flags {
+            settings.rotated = flags.iter().filter(|f| *f != "none").cloned().collect();
         }
         if let Some(vlens) = self.vlen.clone().or(file.vlens) {
             settings.setups = setups(&vlens);

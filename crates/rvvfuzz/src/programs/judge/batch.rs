@@ -1,17 +1,17 @@
 //! Many programs at once: one translation unit, one link, one run. What goes wrong is split until the
 //! guilty program is alone.
 
-use super::case::Case;
+use super::case::{Case, Input};
 use super::outcome::Outcome;
 use crate::programs::known::crashes_of;
 use crate::programs::testbed::blame::{
     accused, accused_in_assembly, is_assemblers, lacking, lacking_in, places, said_of, without_accused,
 };
 use crate::programs::testbed::compiler::{Built, Family, Limits};
-use crate::programs::testbed::emulator::{Ending, Observed};
+use crate::programs::testbed::emulator::{Emulator, Ending, Observed};
 use crate::programs::testbed::poke::poke;
 use crate::programs::testbed::{Build, Component, Run, TestbedId, Testbeds};
-use rvv_ir::c::{COptions, emit, pokes};
+use rvv_ir::c::{COptions, Language, emit, pokes};
 use rvv_ir::{Expected, Program};
 use rvv_oracle::VlChoice;
 use std::collections::{BTreeMap, BTreeSet};
@@ -221,7 +221,8 @@ impl<'p> Unit<'p> {
         loop {
             let programs: Vec<&Program> = these.iter().map(|&i| &cases[i].program).collect();
             let direct = build.compiler.family == Family::Direct;
-            let options = COptions { poked: pokes_into(build), ..COptions::default() };
+            let options =
+                COptions { poked: pokes_into(build), language: build.language(), ..COptions::default() };
             let text = if direct { String::new() } else { emit(&programs, &options) };
             let places = places(&text, programs.len());
             let march = if direct { String::new() } else { build.compiler.march(&programs) };
@@ -260,14 +261,18 @@ impl<'p> Unit<'p> {
 
     /// Builds; what the compiler said.
     fn build(&self, build: &Build, limits: &Limits) -> (Built, String) {
-        let with = |text: &str| build.compiler.build_saying(text, &self.march, &build.flags, limits);
+        let flags = build.compiler.flags_for(&self.programs, &build.flags);
+        let with = |text: &str| build.compiler.build_saying(text, &self.march, &flags, limits);
         match build.compiler.family {
             Family::Direct => (build.compiler.build(&self.programs, &build.flags, limits), String::new()),
             _ => match with(&self.text) {
                 (Built::Elf(elf), said) => match self.with_data(build, elf) {
                     Some(elf) => (Built::Elf(elf), said),
                     // The data has no place there: it goes through the compiler.
-                    None => with(&emit(&self.programs, &COptions::default())),
+                    None => with(&emit(
+                        &self.programs,
+                        &COptions { language: build.language(), ..COptions::default() },
+                    )),
                 },
                 other => other,
             },
@@ -282,7 +287,7 @@ impl<'p> Unit<'p> {
 
 /// Whether a compiler's ELF has symbols for sure. A command of the user's may strip them.
 fn pokes_into(build: &Build) -> bool {
-    matches!(build.compiler.family, Family::Gcc | Family::Clang)
+    matches!(build.compiler.family, Family::Gcc | Family::Clang) && build.language() == Language::C
 }
 
 /// Cases by the instruction set that they need.
@@ -317,11 +322,64 @@ impl Part {
     pub fn run(&self, run: &Run, cases: &[Case]) -> Result<Vec<(usize, Outcome)>, Broken> {
         match &self.elf {
             Err(outcome) => Ok(self.cases.iter().map(|&i| (i, outcome.clone())).collect()),
-            Ok(elf) => self.judge(run, elf, cases),
+            Ok(elf) => {
+                let mut asked = Vec::new();
+                for &i in &self.cases {
+                    let case = &cases[i];
+                    if self.stubs.contains(&i) || run.setup.vl == VlChoice::Half && case.has_groups() {
+                        asked.push(None);
+                        continue;
+                    }
+                    let expected = case.expected(&run.setup).ok_or_else(|| Broken {
+                        testbed: run.name(),
+                        why: "no expectation was computed for it".to_string(),
+                    })?;
+                    asked.push(Some((&case.program, expected)));
+                }
+                self.judge(run, elf, cases, &asked)
+            }
         }
     }
 
-    fn judge(&self, run: &Run, elf: &[u8], cases: &[Case]) -> Result<Vec<(usize, Outcome)>, Broken> {
+    /// Runs it with other data, the data sets of this number, and judges the programs that have one; none if the data have
+    /// no place in the ELF.
+    ///
+    /// # Errors
+    /// When the emulator does not work at all.
+    fn run_input(
+        &self,
+        build: &Build,
+        run: &Run,
+        cases: &[Case],
+        input: usize,
+    ) -> Result<Vec<(usize, Outcome)>, Broken> {
+        let Ok(elf) = &self.elf else { return Ok(Vec::new()) };
+        let of = |i: &usize| cases[*i].inputs.get(input).and_then(Option::as_ref);
+        let judged = |i: &usize| of(i).filter(|_| !self.stubs.contains(i)).map(|o| (&o.program, &o.expected));
+        let asked: Vec<Option<(&Program, &Expected)>> = self.cases.iter().map(judged).collect();
+        let programs = self.cases.iter().map(|i| of(i).map_or(&cases[*i].program, |o| &o.program));
+        let programs: Vec<&Program> = programs.collect();
+        if asked.iter().all(Option::is_none) {
+            return Ok(Vec::new());
+        }
+        let elf = match build.compiler.family {
+            // It has no symbols, and costs nothing.
+            Family::Direct => rvv_ir::elf::lower(&programs).ok(),
+            _ => Some(elf.clone())
+                .filter(|_| pokes_into(build))
+                .and_then(|mut elf| poke(&mut elf, &pokes(&programs)).then_some(elf)),
+        };
+        elf.map_or(Ok(Vec::new()), |elf| self.judge(run, &elf, cases, &asked))
+    }
+
+    /// Runs an ELF and judges those of its programs that are asked for: with what each must print.
+    fn judge(
+        &self,
+        run: &Run,
+        elf: &[u8],
+        cases: &[Case],
+        asked: &[Option<(&Program, &Expected)>],
+    ) -> Result<Vec<(usize, Outcome)>, Broken> {
         let broken = |why: String| Broken { testbed: run.name(), why };
         let observed = run.emulator.run(elf, &run.setup, None);
         if let Ending::Broken(why) = observed.ending {
@@ -335,13 +393,8 @@ impl Part {
             let case = &cases[i];
             let (printed, after) = rest.split_at(case.output_len().min(rest.len()));
             rest = after;
-            if self.stubs.contains(&i) || run.setup.vl == VlChoice::Half && case.has_groups() {
-                continue;
-            }
-            let expected = case
-                .expected(&run.setup)
-                .ok_or_else(|| broken("no expectation was computed for it".to_string()))?;
-            let outcome = Outcome::judge(&case.program, expected, printed);
+            let Some((program, expected)) = asked[n] else { continue };
+            let outcome = Outcome::judge(program, expected, printed);
             if outcome == Outcome::Pass
                 && (complete || printed.len() == case.output_len())
                 && !printed.is_empty()
@@ -353,18 +406,18 @@ impl Part {
             let only = (self.cases.len() > 1).then_some(n);
             let alone =
                 if only.is_some() { run.emulator.run(elf, &run.setup, only) } else { observed.clone() };
-            outcomes.push((i, judge_alone(case, expected, &alone).map_err(broken)?));
+            outcomes.push((i, judge_alone(program, expected, &alone).map_err(broken)?));
         }
         Ok(outcomes)
     }
 }
 
-fn judge_alone(case: &Case, expected: &Expected, observed: &Observed) -> Result<Outcome, String> {
+fn judge_alone(program: &Program, expected: &Expected, observed: &Observed) -> Result<Outcome, String> {
     Ok(match &observed.ending {
         Ending::Broken(why) => return Err(why.clone()),
         Ending::TimedOut => Outcome::RuntimeTimeout,
         Ending::Crashed(what) => Outcome::RuntimeCrash(what.clone()),
-        Ending::Clean => Outcome::judge(&case.program, expected, &observed.stdout),
+        Ending::Clean => Outcome::judge(program, expected, &observed.stdout),
     })
 }
 
@@ -392,6 +445,9 @@ pub trait Overseer {
     /// Running took so long.
     fn ran(&mut self, _testbed: TestbedId, _time: Duration) {}
 
+    /// What became of a case with one of its other data sets.
+    fn tried_input(&mut self, _case: usize, _input: usize, _: TestbedId, _: Outcome) {}
+
     /// It does not work.
     fn broke(&mut self, _: Component, _: Broken) {}
 }
@@ -400,6 +456,36 @@ pub trait Overseer {
 impl Overseer for Vec<Broken> {
     fn broke(&mut self, _: Component, broken: Broken) {
         self.push(broken);
+    }
+}
+
+/// Runs what a compiler has built on the other data sets of the cases, each on the first run that it was drawn for.
+fn run_inputs(
+    testbeds: &Testbeds,
+    build: usize,
+    parts: &[Part],
+    cases: &[Case],
+    overseer: &mut dyn Overseer,
+) {
+    for input in 0..cases.iter().map(|c| c.inputs.len()).max().unwrap_or(0) {
+        let place = cases.iter().find_map(|c| c.inputs.get(input)?.as_ref().map(Input::place));
+        let Some(place) = place else { continue };
+        let here = testbeds.runs.iter().enumerate().find(|(r, on)| {
+            on.emulator == Emulator::Rvvsim
+                && (on.setup.vlen, on.setup.vl) == place
+                && testbeds.builds[build].runs_at(on.setup.vlen)
+                && !overseer.skips(Component::Run(*r))
+        });
+        let Some((r, on)) = here else { continue };
+        let testbed = TestbedId { build, run: r };
+        let begin = Instant::now();
+        for part in parts {
+            match part.run_input(&testbeds.builds[build], on, cases, input) {
+                Ok(found) => found.into_iter().for_each(|(i, o)| overseer.tried_input(i, input, testbed, o)),
+                Err(broken) => overseer.broke(Component::Run(r), broken),
+            }
+        }
+        overseer.ran(testbed, begin.elapsed());
     }
 }
 
@@ -448,7 +534,7 @@ pub fn judge_all(
         }
         overseer.built(b, begin.elapsed());
         for (r, on) in testbeds.runs.iter().enumerate() {
-            let left_out = on.setup.vl == VlChoice::Half && only_groups;
+            let left_out = on.setup.vl == VlChoice::Half && only_groups || !with.runs_at(on.setup.vlen);
             // Another worker may have dropped the build meanwhile.
             if left_out || overseer.skips(Component::Build(b)) || overseer.skips(Component::Run(r)) {
                 continue;
@@ -464,6 +550,7 @@ pub fn judge_all(
             }
             overseer.ran(testbed, begin.elapsed());
         }
+        run_inputs(testbeds, b, &parts, cases, overseer);
     }
     Some(table)
 }

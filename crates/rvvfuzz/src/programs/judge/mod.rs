@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod case;
 pub mod health;
+pub mod invalid;
 pub mod outcome;
 pub mod probe;
 pub mod vote;

@@ -6,11 +6,12 @@
 use super::batch::{self, Part};
 use super::case::Case;
 use super::outcome::Outcome;
-use crate::programs::settings::Settings;
+use crate::programs::settings::{Settings, VLENS};
 use crate::programs::testbed::compiler::{Compiler, Family, Limits};
-use crate::programs::testbed::emulator::Emulator;
+use crate::programs::testbed::emulator::{Agnosticism, Emulator, Setup};
 use crate::programs::testbed::{Build, Run, Testbeds};
 use rvv_ir::Program;
+use rvv_oracle::VlChoice;
 use std::time::Duration;
 
 /// The first program: loads, an addition, a store.
@@ -71,6 +72,7 @@ impl Named {
 
     fn has_build(&self, build: &Build) -> bool {
         build.compiler.family != Family::Direct
+            && !build.rotated
             && (self.levels || self.compilers.contains(&build.compiler.name))
     }
 
@@ -92,6 +94,17 @@ pub fn first_program() -> Program {
     FIRST.parse().expect("a program")
 }
 
+/// Whether a compiler knows the flags of a build, and the first program works with them on `rvvsim`.
+pub fn takes_flags(with: &Build, limits: &Limits) -> bool {
+    let limits = Limits { time: limits.time.min(LONGEST), ..*limits };
+    let Some(vlen) = VLENS.into_iter().find(|&vlen| with.runs_at(vlen)) else { return false };
+    let setup = Setup { vlen, agnostic: Agnosticism::Undisturbed, vl: VlChoice::Max };
+    let Ok(case) = Case::new(0, first_program(), &[(vlen, VlChoice::Max)]) else { return false };
+    let run = Run { emulator: Emulator::Rvvsim, setup };
+    let built = build(with, std::slice::from_ref(&case), &limits);
+    built.is_ok_and(|part| judge(&part, &run, &[case]).is_ok())
+}
+
 /// Builds and runs the first program: on every emulator that is a process, and through every build that was
 /// asked for by name on each of the emulators. Returns the runs to go without, and why.
 ///
@@ -104,7 +117,7 @@ pub fn try_testbeds(
 ) -> Result<Vec<(usize, String)>, String> {
     let limits = Limits { time: limits.time.min(LONGEST), ..*limits };
     let first = [Case::on(testbeds, 0, first_program())?];
-    let direct = Build { compiler: Compiler::direct(), flags: Vec::new() };
+    let direct = Build::new(&Compiler::direct(), &[]);
     let direct = build(&direct, &first, &limits)?;
     let mut failing: Vec<(usize, String)> = Vec::new();
     for (r, run) in testbeds.runs.iter().enumerate().filter(|(_, r)| r.emulator != Emulator::Rvvsim) {

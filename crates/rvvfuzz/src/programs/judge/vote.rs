@@ -4,6 +4,7 @@
 //! out whose fault it is, and keeps the oracle honest.
 
 use super::outcome::{Kind, Outcome};
+use crate::programs::known::level;
 use crate::programs::testbed::compiler::{Family, nonsense};
 use crate::programs::testbed::{TestbedId, Testbeds};
 use std::collections::BTreeMap;
@@ -196,9 +197,11 @@ fn axes(
     let same_run = |f: usize, p: usize| testbeds.id(f).run == testbeds.id(p).run;
     let same_build = |f: usize, p: usize| testbeds.id(f).build == testbeds.id(p).build;
     if matches!(culprit, Culprit::Compiler(_)) {
-        add("level", &|f, p| {
+        let other = |f: usize, p: usize| {
             same_run(f, p) && build(f).compiler == build(p).compiler && build(f).flags != build(p).flags
-        });
+        };
+        add("level", &|f, p| other(f, p) && build(f).extra().eq(build(p).extra()));
+        add("flags", &|f, p| other(f, p) && level(&build(f).flags) == level(&build(p).flags));
     }
     add("compiler", &|f, p| same_run(f, p) && build(f).compiler != build(p).compiler);
     add("emulator", &|f, p| {
@@ -251,7 +254,7 @@ mod tests {
         let compilers = [Compiler::direct(), compiler("gcc", Family::Gcc), compiler("clang", Family::Clang)];
         let emulators = [Emulator::Rvvsim, Emulator::Command("other".into(), Vec::new())];
         let setup = Setup { vlen: 128, agnostic: Agnosticism::Undisturbed, vl: VlChoice::Max };
-        Testbeds::cross(&compilers, &[vec!["-O0".into()], vec!["-O2".into()]], &emulators, &[setup])
+        Testbeds::cross(&compilers, &[vec!["-O0".into()], vec!["-O2".into()]], &[], &emulators, &[setup])
     }
 
     #[test]

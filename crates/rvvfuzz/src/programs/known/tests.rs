@@ -163,7 +163,7 @@ fn what_crashes_a_compiler_is_known_by_version_and_level() {
             command: vec!["cc".into()],
             linker: None,
         };
-        Build { compiler: settings.compiler().unwrap(), flags: vec![level.to_string()] }
+        Build::new(&settings.compiler().unwrap(), &[level.to_string()])
     };
     // A tuple parameter and a choice of tuples; -O0 takes them, and so does clang 19.
     assert!(crashes_of(&build("clang", "22.1.8", "-O2")).len() >= 2);

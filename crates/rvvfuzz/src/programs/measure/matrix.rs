@@ -225,6 +225,7 @@ mod tests {
             CompilerSettings { name: "gcc".into(), family: "gcc".into(), ..settings.compilers[0].clone() };
         settings.compilers.push(gcc);
         settings.levels = vec!["-O0".into(), "-O2".into()];
+        settings.rotated.clear();
         let testbeds = settings.testbeds().unwrap();
         let names: Vec<String> = (0..testbeds.len()).map(|t| testbeds.name(t)).collect();
         let folder = tempfile::tempdir().unwrap();

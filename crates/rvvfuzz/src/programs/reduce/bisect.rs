@@ -63,7 +63,7 @@ fn gone(target: &Target, program: &Program, more: &[String]) -> bool {
 fn outcome(target: &Target, program: &Program, more: &[String]) -> Option<Outcome> {
     let mut flags = target.build.flags.clone();
     flags.extend_from_slice(more);
-    let build = Build { flags, compiler: target.build.compiler.clone() };
+    let build = Build::new(&target.build.compiler, &flags);
     let place = (target.run.setup.vlen, target.run.setup.vl);
     let case = Case::new(0, program.clone(), &[place]).ok()?;
     outcomes(&build, &target.run, &[case], &target.limits).pop().flatten()
@@ -73,9 +73,9 @@ fn clang(target: &Target, program: &Program, end: Instant) -> Option<Guilty> {
     let limit = |n: u32| vec!["-mllvm".to_string(), format!("-opt-bisect-limit={n}")];
     let names = |n: u32| {
         let compiler = &target.build.compiler;
-        let mut flags = target.build.flags.clone();
+        let mut flags = compiler.flags_for(&[program], &target.build.flags);
         flags.extend(limit(n));
-        let text = emit(&[program], &COptions::default());
+        let text = emit(&[program], &COptions { language: target.build.language(), ..COptions::default() });
         compiler.build_saying(&text, &compiler.march(&[program]), &flags, &target.limits).1
     };
     let all = names(u32::MAX >> 1);
@@ -157,7 +157,7 @@ fn gcc(target: &Target, program: &Program, end: Instant) -> Option<Guilty> {
 /// What `-Q --help=optimizers` says is on at this level.
 fn optimisations(target: &Target) -> Option<Vec<String>> {
     let mut command = Command::new(target.build.compiler.command.first()?);
-    command.args(&target.build.flags).args(["-Q", "--help=optimizers"]);
+    command.args(target.build.flags.iter().filter(|f| f.starts_with("-O"))).args(["-Q", "--help=optimizers"]);
     let run = run_keeping(&mut command, Duration::from_secs(20), 1 << 20).ok()?;
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
     let on = |line: &str| {

@@ -120,7 +120,7 @@ impl Reducer {
             return Some(Reduction { report: None, ..known });
         }
         let limits = Limits { until: end, ..self.limits };
-        let target = Target::of_verdict(testbeds, verdict, &limits)?;
+        let target = Target::of_verdict(testbeds, verdict, &limits)?.with_few_flags(&case.program);
         // A compiler that does not end costs its whole time limit at each step.
         let time = if verdict.symptom == Kind::BuildTimeout { Duration::ZERO } else { self.time };
         let stop_now = || stop.load(Ordering::Relaxed);
@@ -136,7 +136,9 @@ impl Reducer {
         let signature = Signature::new(&verdict.culprit, &target, &reduced.program);
         let program = &reduced.program;
         let short = short_c(&target, program);
-        let c = short.clone().unwrap_or_else(|| emit(&[program], &COptions::default()));
+        let c = short.clone().unwrap_or_else(|| {
+            emit(&[program], &COptions { language: target.build.language(), ..COptions::default() })
+        });
         let name = signature.to_string();
         let reduction =
             Reduction { signature: Some(name), ir: Some(program.to_string()), c: Some(c), report: None };

@@ -33,7 +33,7 @@ pub struct Target {
 }
 
 /// How simple a testbed is to explain: the lower the better.
-fn rank(testbeds: &Testbeds, number: usize) -> (usize, bool, bool, u32) {
+fn rank(testbeds: &Testbeds, number: usize) -> (usize, usize, bool, bool, u32) {
     let (build, run) = (testbeds.build_of(number), testbeds.run_of(number));
     let plain = run.setup.agnostic == crate::programs::testbed::emulator::Agnosticism::Undisturbed;
     let level = build
@@ -41,7 +41,7 @@ fn rank(testbeds: &Testbeds, number: usize) -> (usize, bool, bool, u32) {
         .iter()
         .find_map(|f| f.strip_prefix("-O"))
         .map_or(0, |l| l.bytes().next().map_or(0, usize::from));
-    (level, !plain, run.setup.vl != rvv_oracle::VlChoice::Max, run.setup.vlen)
+    (build.extra().count(), level, !plain, run.setup.vl != rvv_oracle::VlChoice::Max, run.setup.vlen)
 }
 
 impl Target {
@@ -64,6 +64,21 @@ impl Target {
             site,
             limits: *limits,
         })
+    }
+
+    /// The same with no more flags than it takes to show the fault.
+    #[must_use]
+    pub fn with_few_flags(mut self, program: &Program) -> Target {
+        for flag in self.build.extra().cloned().collect::<Vec<_>>() {
+            let mut fewer = self.clone();
+            fewer.build.flags.retain(|f| *f != flag);
+            if fewer.build.runs_at(self.run.setup.vlen)
+                && fewer.shows(std::slice::from_ref(program)) == [true]
+            {
+                self = fewer;
+            }
+        }
+        self
     }
 
     /// Which of the candidates show the fault.
@@ -100,9 +115,10 @@ impl Target {
         }
         let programs: Vec<&Program> = cases.iter().map(|c| &c.program).collect();
         let compiler = &self.build.compiler;
-        let text = emit(&programs, &COptions::default());
+        let text = emit(&programs, &COptions { language: self.build.language(), ..COptions::default() });
         let march = compiler.march(&programs);
-        match compiler.build_saying(&text, &march, &self.build.flags, &self.limits) {
+        let flags = compiler.flags_for(&programs, &self.build.flags);
+        match compiler.build_saying(&text, &march, &flags, &self.limits) {
             (Built::Elf(_), _) => Some(None),
             (Built::Crashed(_), said) => {
                 let n = *accused(&said, &text, cases.len()).first()?;
@@ -115,7 +131,7 @@ impl Target {
 
     /// The direct lowering on `rvvsim` must print what the oracle says, or the fault would be ours.
     fn is_sound(&self, case: &Case) -> bool {
-        let direct = Build { compiler: Compiler::direct(), flags: Vec::new() };
+        let direct = Build::new(&Compiler::direct(), &[]);
         let on = Run { emulator: Emulator::Rvvsim, setup: self.run.setup };
         if self.build.compiler.family == Family::Direct && self.run.emulator == Emulator::Rvvsim {
             return true;

@@ -55,7 +55,7 @@ pub fn short_c(target: &Target, program: &Program) -> Option<String> {
     }
     let short = emit_function(program);
     let compiler = &target.build.compiler;
-    let mut flags = target.build.flags.clone();
+    let mut flags = compiler.flags_for(&[program], &target.build.flags);
     flags.push("-c".to_string());
     let shows = match compiler.build_text(&short, &compiler.march(&[program]), &flags, &target.limits) {
         Built::Crashed(said) => Some(crash_site(&said)) == target.site,
@@ -77,11 +77,12 @@ pub fn versions(
     let mut table = Vec::new();
     for compiler in compilers.iter().filter(|c| c.family != Family::Direct) {
         let mut row = Vec::new();
-        for flags in levels {
-            let build = Build { compiler: compiler.clone(), flags: flags.clone() };
+        for level in levels {
+            let flags: Vec<String> = level.iter().chain(target.build.extra()).cloned().collect();
+            let build = Build::new(compiler, &flags);
             let outcome =
                 outcomes(&build, &target.run, std::slice::from_ref(&case), &target.limits).pop().flatten();
-            row.push((flags.join(" "), outcome.map(|o| o.kind())));
+            row.push((level.join(" "), outcome.map(|o| o.kind())));
         }
         let name = format!("{} ({})", compiler.name, compiler.version);
         table.push(Version { compiler: name, family: compiler.family, levels: row });
@@ -124,10 +125,8 @@ impl Bug<'_> {
             Family::Direct => "direct lowering (built in)".to_string(),
             _ => {
                 let march = compiler.march(&[self.program]);
-                let (c, elf, plain) = (Path::new("bug.c"), Path::new("bug"), self.program.is_plain());
-                let text = emit(&[self.program], &COptions::default());
-                let flags = compiler.flags_for(&text, &target.build.flags);
-                compiler.command_line(&march, &flags, c, elf, plain).join(" ")
+                let flags = compiler.flags_for(&[self.program], &target.build.flags);
+                compiler.command_line(&march, &flags, Path::new("bug.c"), Path::new("bug")).join(" ")
             }
         };
         let _ = writeln!(text, "- Symptom: {}", target.symptom.name());
@@ -158,7 +157,7 @@ impl Bug<'_> {
             }
             _ => COptions::default(),
         };
-        let options = COptions { file: Some("bug.c"), ..options };
+        let options = COptions { file: Some("bug.c"), language: target.build.language(), ..options };
         let _ =
             writeln!(text, "## The whole program (bug.c)\n\n```c\n{}```\n", emit(&[self.program], &options));
     }

@@ -5,7 +5,7 @@ pub use super::message::{crash_site, nonsense, printable};
 use super::message::{is_crash, unsupported, without_arguments, without_folders};
 use rvv_intrinsics::Extension;
 use rvv_ir::Program;
-use rvv_ir::c::{COptions, FENV_ACCESS, emit};
+use rvv_ir::c::{COptions, FloatNeeds, emit, float_needs};
 use rvv_tools::find::{linkers_of_clang, on_path, version_in};
 use rvv_tools::{Ended, run_group, run_keeping};
 use std::collections::HashSet;
@@ -156,6 +156,9 @@ impl Limits {
     }
 }
 
+/// The flag that makes a source C++.
+pub const CPP: &str = "-xc++";
+
 /// The names looked for on PATH.
 pub const USUAL: &[&str] = &[
     "riscv64-linux-gnu-gcc-14.2",
@@ -230,7 +233,9 @@ impl Compiler {
         }
         let short =
             Path::new(name).file_name().map_or(name.to_string(), |n| n.to_string_lossy().into_owned());
-        let mut command = vec![name.to_string()];
+        // It is run in another folder.
+        let path = std::path::absolute(name).ok().filter(|_| name.contains('/'));
+        let mut command = vec![path.map_or(name.to_string(), |p| p.display().to_string())];
         if is_zig {
             command.push("cc".to_string());
         }
@@ -313,26 +318,37 @@ impl Compiler {
             };
         }
         let text = emit(programs, &COptions::default());
-        self.build_text(&text, &self.march(programs), flags, limits)
+        self.build_text(&text, &self.march(programs), &self.flags_for(programs, flags), limits)
     }
 
-    /// What has to be said of a text besides: gcc is told that it changes frm.
-    pub fn flags_for(&self, text: &str, flags: &[String]) -> Vec<String> {
-        let changes_frm = self.family == Family::Gcc && text.contains(FENV_ACCESS);
-        let rounding = changes_frm.then(|| "-frounding-math".to_string());
-        flags.iter().cloned().chain(rounding).collect()
+    /// What has to be said of programs besides, where their truth is not what a compiler makes of them by default; all
+    /// others are compiled as users compile.
+    pub fn flags_for(&self, programs: &[&Program], flags: &[String]) -> Vec<String> {
+        let mut needs = FloatNeeds::default();
+        for program in programs {
+            let one = float_needs(program);
+            needs.rounding |= one.rounding;
+            needs.nans |= one.nans;
+            needs.contraction |= one.contraction;
+        }
+        let gcc = self.family == Family::Gcc;
+        let custom = self.family == Family::Custom;
+        let told = [
+            (needs.nans && gcc, "-fsignaling-nans"),
+            (needs.contraction && !custom, "-ffp-contract=off"),
+            (needs.rounding && gcc, "-frounding-math"),
+        ];
+        let told = told.into_iter().filter(|(needed, _)| *needed).map(|(_, flag)| flag.to_string());
+        // A contraction that is asked for is what is meant.
+        told.chain(flags.iter().cloned()).collect()
     }
 
-    /// The command line for these files. In plain C, contraction of floating-point operations is off; programs of
-    /// intrinsics may hold signalling NaNs, which by default gcc need not respect.
-    pub fn command_line(
-        &self,
-        march: &str,
-        flags: &[String],
-        source: &Path,
-        elf: &Path,
-        plain: bool,
-    ) -> Vec<String> {
+    /// The command line for these files. A flag that begins with + adds to the instruction set.
+    pub fn command_line(&self, march: &str, flags: &[String], source: &Path, elf: &Path) -> Vec<String> {
+        let mut march = march.to_string();
+        flags.iter().filter_map(|f| f.strip_prefix('+')).for_each(|more| march += &format!("_{more}"));
+        let march = march.as_str();
+        let flags: Vec<String> = flags.iter().filter(|f| !f.starts_with('+')).cloned().collect();
         let (source, elf) = (source.display().to_string(), elf.display().to_string());
         if self.family == Family::Custom {
             let flags = flags.join(" ");
@@ -364,15 +380,13 @@ impl Compiler {
             _ => {
                 line.push(format!("-march={march}"));
                 add(&mut line, &["-mabi=lp64d"]);
-                if !plain {
-                    add(&mut line, &["-fsignaling-nans"]);
-                }
             }
         }
-        if plain {
-            add(&mut line, &["-ffp-contract=off"]);
+        if flags.iter().any(|f| f.starts_with("-fstack-protector")) {
+            // There is no library that has these: a guard that never changes, and a jump to nowhere.
+            add(&mut line, &["-Wl,--defsym=__stack_chk_guard=_start,--defsym=__stack_chk_fail=0"]);
         }
-        line.extend(flags.iter().cloned());
+        line.extend(flags);
         add(&mut line, &["-ffreestanding", "-nostdlib", "-static", "-w", "-o", &elf, &source]);
         if let Some(linker) = &self.linker {
             line.push(format!("-fuse-ld={linker}"));
@@ -411,28 +425,20 @@ impl Compiler {
             Err(error) => return Built::Broken(format!("no temporary folder: {error}")),
         };
         let (source, elf) = (folder.path().join("p.c"), folder.path().join("p.elf"));
-        let plain = !text.contains(rvv_ir::c::INTRINSICS_HEADER);
         if let Err(error) = std::fs::write(&source, text) {
             return Built::Broken(format!("{}: {error}", source.display()));
         }
-        let flags = &self.flags_for(text, flags)[..];
         if self.family != Family::Gcc {
-            return self.make(
-                &self.command_line(march, flags, &source, &elf, plain),
-                &elf,
-                &folder,
-                limits,
-                told,
-            );
+            return self.make(&self.command_line(march, flags, &source, &elf), &elf, &folder, limits, told);
         }
         // gcc's assembly is kept: if the assembler refuses a line of it, the rest is still good.
         let assembly = folder.path().join("p.s");
         let to_assembly = [flags, &["-S".to_string()]].concat();
-        let line = self.command_line(march, &to_assembly, &source, &assembly, plain);
+        let line = self.command_line(march, &to_assembly, &source, &assembly);
         match self.make(&line, &assembly, &folder, limits, told) {
             Built::Elf(text) if flags.iter().any(|f| f == "-S") => Built::Elf(text),
             Built::Elf(text) => {
-                let line = self.command_line(march, flags, &assembly, &elf, plain);
+                let line = self.command_line(march, &of_assembly(flags), &assembly, &elf);
                 match self.make(&line, &elf, &folder, limits, told) {
                     Built::Failed(said) if is_assemblers(&said) => {
                         Built::Unassembled(String::from_utf8_lossy(&text).into_owned())
@@ -454,7 +460,7 @@ impl Compiler {
         if let Err(error) = std::fs::write(&source, assembly) {
             return Built::Broken(format!("{}: {error}", source.display()));
         }
-        let line = self.command_line(march, flags, &source, &elf, false);
+        let line = self.command_line(march, &of_assembly(flags), &source, &elf);
         self.make(&line, &elf, &folder, limits, &mut String::new())
     }
 
@@ -498,9 +504,43 @@ impl Compiler {
     }
 }
 
+/// The flags for a compiler's own assembly, which is in no other language.
+fn of_assembly(flags: &[String]) -> Vec<String> {
+    flags.iter().filter(|f| *f != CPP).cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_become_a_command_line() {
+        let gcc = Compiler { family: Family::Gcc, command: vec!["gcc".into()], ..Compiler::direct() };
+        let line = |flags: &str| {
+            let flags: Vec<String> = flags.split_whitespace().map(str::to_string).collect();
+            gcc.command_line("rv64gcv", &flags, Path::new("p.c"), Path::new("p")).join(" ")
+        };
+        assert!(line("-O2 +zvl256b -g").starts_with("gcc -march=rv64gcv_zvl256b -mabi=lp64d -O2 -g "));
+        assert!(line("-O2 -fstack-protector-strong").contains("--defsym=__stack_chk_guard=_start"));
+        assert_eq!(of_assembly(&["-O2".into(), CPP.into()]), ["-O2"]);
+    }
+
+    #[test]
+    fn a_program_is_compiled_as_users_compile_where_its_truth_allows_it() {
+        let gcc = Compiler { family: Family::Gcc, ..Compiler::direct() };
+        let program = |data: &str| -> Program {
+            let text = format!(
+                "rvv-ir 1\ndata a: f32[2] = [{data}]\nout c: f32[2] = zero\nmain {{\n  var x: f32m1\n  \
+                 x = vle32_v_f32m1(&a[0], 2)\n  x = vfadd_vv_f32m1(x, x, 2)\n  vse32_v_f32m1(&c[0], x, 2)\n}}\n"
+            );
+            text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"))
+        };
+        let (plain, odd) = (program("0x3f800000, 0x40000000"), program("0x7fa00001, 0x0"));
+        assert!(gcc.flags_for(&[&plain], &[]).is_empty());
+        assert_eq!(gcc.flags_for(&[&plain, &odd], &["-O2".into()]), ["-fsignaling-nans", "-O2"]);
+        let clang = Compiler { family: Family::Clang, ..Compiler::direct() };
+        assert!(clang.flags_for(&[&odd], &[]).is_empty());
+    }
 
     #[test]
     fn what_is_missing_is_a_whole_word_and_clones_know_it() {
@@ -509,6 +549,21 @@ mod tests {
         lacks.clone().learn("__riscv_vx");
         assert_eq!(lacks.first_in("b = __riscv_vx(a);").as_deref(), Some("__riscv_vx"));
         assert_eq!(lacks.first_in("b = __riscv_vx_mu(a);"), None);
+    }
+
+    #[test]
+    fn a_compiler_in_this_folder_is_found_from_any_other() {
+        let folder = tempfile::tempdir_in(".").unwrap();
+        let script = folder.path().join("gcc");
+        let body = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'gcc (Free Software) 14.2.0' && exit\n\
+            while [ $# -gt 0 ]; do [ \"$1\" = -o ] && echo x > \"$2\"; shift; done\n";
+        std::fs::write(&script, body).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&script, mode).unwrap();
+        let name = script.strip_prefix(std::env::current_dir().unwrap()).unwrap_or(&script);
+        assert!(name.is_relative(), "{}", name.display());
+        let found = Compiler::find(&name.display().to_string()).unwrap();
+        assert!(Path::new(&found.command[0]).is_absolute(), "{:?}", found.command);
     }
 
     #[test]

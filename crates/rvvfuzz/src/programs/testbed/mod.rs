@@ -1,14 +1,16 @@
 //! Testbeds: a compiler with its flags, an emulator with its set-up.
 
 pub(in crate::programs) mod blame;
+pub mod census;
 pub mod compiler;
 pub mod emulator;
 pub mod file;
 mod message;
 pub(in crate::programs) mod poke;
 
-use self::compiler::{Compiler, Family};
+use self::compiler::{CPP, Compiler, Family};
 use self::emulator::{Emulator, Setup};
+use rvv_ir::c::Language;
 use rvv_oracle::VlChoice;
 use std::ops::Range;
 
@@ -17,8 +19,10 @@ use std::ops::Range;
 pub struct Build {
     /// The compiler.
     pub compiler: Compiler,
-    /// Its flags: the level of optimisation, and what else the user wants.
+    /// Its flags: the level of optimisation, and what else is asked for. One that begins with + adds to `-march`.
     pub flags: Vec<String>,
+    /// It takes turns with others: a batch has one of them.
+    pub rotated: bool,
 }
 
 impl Build {
@@ -29,6 +33,31 @@ impl Build {
             name += &format!(" {flag}");
         }
         name
+    }
+
+    /// A compiler at a level, for all batches.
+    pub fn new(compiler: &Compiler, flags: &[String]) -> Build {
+        Build { compiler: compiler.clone(), flags: flags.to_vec(), rotated: false }
+    }
+
+    /// The flags beyond the level.
+    pub fn extra(&self) -> impl Iterator<Item = &String> {
+        self.flags.iter().filter(|f| !f.starts_with("-O"))
+    }
+
+    /// The language its sources are in.
+    pub fn language(&self) -> Language {
+        if self.flags.iter().any(|f| f == CPP) { Language::Cpp } else { Language::C }
+    }
+
+    /// Whether what it makes may run where registers have so many bits: `+zvl256b` needs at least 256, and
+    /// `-mrvv-vector-bits=zvl` takes what is needed at least for what is there.
+    pub fn runs_at(&self, vlen: u32) -> bool {
+        let parts = self.flags.iter().filter_map(|f| f.strip_prefix('+')).flat_map(|f| f.split('_'));
+        let least = parts.filter_map(|p| p.strip_prefix("zvl")?.strip_suffix('b')?.parse().ok());
+        let least = least.max().unwrap_or(0).max(128);
+        let exactly = self.flags.iter().any(|f| f == "-mrvv-vector-bits=zvl");
+        vlen == least || vlen > least && !exactly
     }
 }
 
@@ -85,23 +114,24 @@ pub struct Testbeds {
 }
 
 impl Testbeds {
-    /// Every compiler at every level, every emulator in every set-up it supports. Levels do not change
-    /// the direct lowering.
+    /// Every compiler at every level and with the flags that take turns, every emulator in every set-up it supports.
+    /// Levels do not change the direct lowering.
     pub fn cross(
         compilers: &[Compiler],
         levels: &[Vec<String>],
+        rotated: &[Vec<String>],
         emulators: &[Emulator],
         setups: &[Setup],
     ) -> Testbeds {
         let mut builds = Vec::new();
         for compiler in compilers {
             if compiler.family == Family::Direct {
-                builds.push(Build { compiler: compiler.clone(), flags: Vec::new() });
+                builds.push(Build::new(compiler, &[]));
                 continue;
             }
-            builds.extend(
-                levels.iter().map(|flags| Build { compiler: compiler.clone(), flags: flags.clone() }),
-            );
+            builds.extend(levels.iter().map(|flags| Build::new(compiler, flags)));
+            let turn = |flags: &Vec<String>| Build { rotated: true, ..Build::new(compiler, flags) };
+            builds.extend(rotated.iter().filter(|f| !levels.contains(f)).map(turn));
         }
         let mut runs = Vec::new();
         for emulator in emulators {
@@ -172,5 +202,25 @@ impl Testbeds {
             }
         }
         places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_say_where_a_build_runs() {
+        let at = |flags: &str| {
+            let flags: Vec<String> = flags.split_whitespace().map(str::to_string).collect();
+            let build = Build::new(&Compiler::direct(), &flags);
+            [128, 256, 512, 1024].map(|vlen| build.runs_at(vlen))
+        };
+        assert_eq!(at("-O2"), [true; 4]);
+        assert_eq!(at("-O2 +zvl512b"), [false, false, true, true]);
+        assert_eq!(at("-O2 +zba_zvl256b"), [false, true, true, true]);
+        assert_eq!(at("-mrvv-vector-bits=zvl"), [true, false, false, false]);
+        assert_eq!(at("+zvl256b -mrvv-vector-bits=zvl"), [false, true, false, false]);
+        assert_eq!(at("+zvl +zvlb +zvlxb"), [true; 4]);
     }
 }
