@@ -10,7 +10,7 @@ use crate::eval::{Frame, Machine};
 use crate::value::Value;
 use rvv_intrinsics::Elem;
 use rvv_ir::Stmt;
-use rvv_ir::loops::{Access, Binary, CExpr, Loop, Target, Unary, common, promote, variable};
+use rvv_ir::loops::{Access, Binary, CExpr, Lane, Loop, Target, Unary, common, promote, variable};
 
 /// A value with its type: the bits, zero-extended.
 type Typed = (Elem, u64);
@@ -38,6 +38,7 @@ impl<'p> Machine<'p> {
             }
             Stmt::Loop(of) => self.element_loop(frame, of),
             Stmt::Lanes(of) => {
+                self.whole(frame, &of.value, of.count, false)?;
                 let elem = self.program.buffers[of.buffer].elem;
                 let mut lanes = Vec::with_capacity(of.count);
                 for n in 0..of.count {
@@ -66,6 +67,18 @@ impl<'p> Machine<'p> {
             }
             _ => Err("no element statement".to_string()),
         }
+    }
+
+    /// A vector is computed whole: lanes that nothing takes must have a meaning, too.
+    fn whole(&mut self, frame: &Frame<'p>, lane: &Lane, count: usize, hidden: bool) -> Result<(), String> {
+        if hidden && matches!(lane, Lane::Load(..) | Lane::Convert(..) | Lane::Splat(..)) {
+            for n in 0..count {
+                let one = lane.scalar(n, count, self.program);
+                self.typed(frame, &one)?;
+            }
+        }
+        let hides = matches!(lane, Lane::Shuffle(..) | Lane::Select(..) | Lane::Insert(..));
+        lane.parts().into_iter().try_for_each(|part| self.whole(frame, part, count, hidden || hides))
     }
 
     fn element_loop(&mut self, frame: &mut Frame<'p>, of: &'p Loop) -> Result<(), String> {
