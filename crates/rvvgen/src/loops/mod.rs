@@ -10,6 +10,7 @@ mod nest;
 mod reductions;
 mod slp;
 mod subscript;
+mod unguided;
 mod value;
 mod vectors;
 
@@ -67,6 +68,8 @@ struct Writer<'s> {
     types: Vec<Elem>,
     /// Subscripts of groups of lanes: each load has a place for its lane.
     lanes: Option<slp::Lanes>,
+    /// Small functions that loops call, by number.
+    helpers: Vec<usize>,
 }
 
 /// Program `k` of a seed.
@@ -82,11 +85,17 @@ pub fn program(seed: u64, k: u64, settings: &Settings) -> Program {
         counters: Vec::new(),
         types: Vec::new(),
         lanes: None,
+        helpers: Vec::new(),
     };
     writer.program.main.name = "main".to_string();
     let functions = 1 + writer.rng.below(3);
+    let unguided = writer.chance(settings.weights.loop_unguided);
     for _ in 0..functions {
-        writer.function();
+        if unguided {
+            writer.unguided();
+        } else {
+            writer.function();
+        }
     }
     writer.program.comment = vec![format!("rvvgen, seed {seed}, program {k}")];
     writer.program
@@ -112,10 +121,12 @@ impl Writer<'_> {
 
     /// A function with its nests, and its call.
     fn function(&mut self) {
+        if self.helpers.is_empty() && self.chance(4.0 * self.weights.loop_calls) {
+            let helper = self.helper();
+            self.helpers.push(helper);
+        }
         let number = self.program.functions.len();
         let pointers = match self.rng.below(4) {
-            // Nothing is said of what they point to.
-            _ if self.rng.chance(self.weights.loop_unguided) => Pointers::Plain,
             _ if !self.rng.chance(self.weights.loop_pointers) => Pointers::Globals,
             0 => Pointers::Plain,
             _ => Pointers::Restrict,

@@ -97,7 +97,7 @@ impl Writer<'_> {
     }
 
     /// A bound: a literal, or something that has this value and that the compiler cannot see, or not all of it.
-    fn bound(&mut self, ty: Type, elem: Elem, value: i64, opaque: f64) -> CExpr {
+    pub(super) fn bound(&mut self, ty: Type, elem: Elem, value: i64, opaque: f64) -> CExpr {
         if !self.chance(opaque) {
             return CExpr::int(elem, value);
         }
@@ -139,6 +139,8 @@ impl Writer<'_> {
         for _ in 0..count {
             if self.rng.below(5) == 0 {
                 body.push(self.temporary());
+            } else if self.rng.chance(self.weights.loop_calls) {
+                body.extend(self.small_call());
             } else if self.rng.chance(self.weights.loop_conditions) {
                 let condition = self.condition(1).e;
                 let then = vec![self.store()];
@@ -155,6 +157,18 @@ impl Writer<'_> {
         // Temporaries are not known outside; parameters that came with them are.
         let params = &self.function.params;
         self.scalars.retain(|s| matches!(s.e, CExpr::Var(v) if params.contains(&v)));
+        body
+    }
+
+    /// A small function is called, its result used after.
+    fn small_call(&mut self) -> Vec<Stmt> {
+        let helpers = self.helpers.clone();
+        let number = match self.rng.pick(&helpers) {
+            Some(&number) => number,
+            None => return Vec::new(),
+        };
+        let Some((body, result)) = self.called(number, &mut |this| this.expr(1)) else { return Vec::new() };
+        self.scalars.push(result);
         body
     }
 

@@ -25,9 +25,6 @@ impl Writer<'_> {
             let at = self.rng.below(8) as i64;
             return Val::literal(Elem::I32, at);
         };
-        if self.chance(self.weights.loop_unguided) {
-            return self.unguided();
-        }
         let i = counter.value();
         let plain = i.clone();
         let found = match self.rng.below(20) {
@@ -90,23 +87,6 @@ impl Writer<'_> {
             }
             _ => plain,
         }
-    }
-
-    /// Any function of the counters and of what else there is, modulo a size.
-    fn unguided(&mut self) -> Val {
-        let mut sum = Val::literal(Elem::U32, 1 + self.rng.below(50) as i64);
-        let scalars = self.scalars.iter().filter(|s| !s.ty.is_float()).cloned();
-        let mut terms: Vec<Val> = self.counters.iter().map(super::Counter::value).chain(scalars).collect();
-        self.rng.shuffle(&mut terms);
-        for term in terms.into_iter().take(3) {
-            let op = [Binary::Add, Binary::Mul, Binary::Xor, Binary::Sub][self.rng.below(4)];
-            let by = Val::literal(Elem::U32, 1 + self.rng.below(13) as i64);
-            let scaled = term.cast(Elem::U32).and_then(|t| Val::binary(Binary::Mul, t, by));
-            sum = scaled.and_then(|s| Val::binary(op, sum.clone(), s)).unwrap_or(sum);
-        }
-        let size = [7, 10, 16, 33, 64, 100][self.rng.below(6)];
-        Val::binary(Binary::Rem, sum, Val::literal(Elem::U32, size))
-            .unwrap_or_else(|| Val::literal(Elem::I32, 0))
     }
 
     fn shifted(&mut self, i: Val, by: i128) -> Option<Val> {
