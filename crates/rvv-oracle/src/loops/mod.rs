@@ -15,6 +15,11 @@ use rvv_ir::loops::{Access, Binary, CExpr, Lane, Loop, Target, Unary, common, pr
 /// A value with its type: the bits, zero-extended.
 type Typed = (Elem, u64);
 
+/// What it costs to write a lane of it as an expression: the vectors it is made of.
+fn size(lane: &Lane) -> u64 {
+    1 + lane.parts().into_iter().map(size).sum::<u64>()
+}
+
 impl<'p> Machine<'p> {
     /// Runs an element statement.
     pub(crate) fn element(&mut self, frame: &mut Frame<'p>, stmt: &'p Stmt) -> Result<(), String> {
@@ -41,7 +46,9 @@ impl<'p> Machine<'p> {
                 self.whole(frame, &of.value, of.count, false)?;
                 let elem = self.program.buffers[of.buffer].elem;
                 let mut lanes = Vec::with_capacity(of.count);
+                let size = size(&of.value);
                 for n in 0..of.count {
+                    self.spend_many(size)?;
                     let lane = of.value.scalar(n, of.count, self.program);
                     let value = self.typed(frame, &lane)?;
                     lanes.push(arith::convert(value, elem, self.frm)?);
@@ -72,7 +79,9 @@ impl<'p> Machine<'p> {
     /// A vector is computed whole: lanes that nothing takes must have a meaning, too.
     fn whole(&mut self, frame: &Frame<'p>, lane: &Lane, count: usize, hidden: bool) -> Result<(), String> {
         if hidden && matches!(lane, Lane::Load(..) | Lane::Convert(..) | Lane::Splat(..)) {
+            let size = size(lane);
             for n in 0..count {
+                self.spend_many(size)?;
                 let one = lane.scalar(n, count, self.program);
                 self.typed(frame, &one)?;
             }

@@ -285,3 +285,32 @@ fn vectors_of_fixed_length_compute_in_the_type_of_their_elements() {
         }
     }
 }
+
+/// Texts that are written to keep an evaluator busy: a second each, but machines may be slow and busy.
+#[test]
+fn hostile_programs_are_given_up_soon() {
+    let in_loop = |declared: &str, body: &str| {
+        format!(
+            "rvv-ir 1\ndata a: u8[64] = zero\nout r: u8[64] = zero\n\nmain {{\n  var i: i64\n{declared}  loop i = i64(0) \
+             while < i64(1000000000000) step 1 {{\n    {body}\n  }}\n}}\n"
+        )
+    };
+    let choices = (0..6).fold("a[i32(0)]".to_string(), |e, _| format!("({e} < a[i32(0)] ? {e} : {e})"));
+    let order: Vec<String> = (0..64).map(|n: u32| n.to_string()).collect();
+    let shuffles =
+        (0..14).fold("a[i32(0)]".to_string(), |e, _| format!("shuffle({e}, a[i32(0)], {})", order.join(" ")));
+    let float = "  var d: f64\n  set d = f64(0x3ff3333333333333)\n";
+    for text in [
+        in_loop("", "set r[i32(0)] = i"),
+        in_loop("", &format!("lanes 64 r[i32(0)] = {choices}")),
+        in_loop("", &format!("lanes 64 r[i32(0)] = {shuffles}")),
+        in_loop(float, "set d = fma(d, f64(0x3ff0000000000001), f64(1))"),
+        in_loop(float, "set d = (f64(0x1) / (d / f64(0x7fe0000000000001)))"),
+    ] {
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let start = std::time::Instant::now();
+        let error = evaluate(&program, &Options::new(128)).expect_err("no end").to_string();
+        assert!(error.contains("the program has not ended after"), "{error}");
+        assert!(start.elapsed().as_secs() < 20, "{:?}: {}", start.elapsed(), &text[..200]);
+    }
+}
