@@ -33,8 +33,13 @@ impl<'p> Machine<'p> {
                         frame.values[var.index()] = Some(Value::Scalar(Some(bits)));
                     }
                     Target::Element(access) => {
-                        let elem = self.program.buffers[access.buffer].elem;
-                        let bits = arith::convert(value, elem, self.frm)?;
+                        let buffer = &self.program.buffers[access.buffer];
+                        let elem = buffer.elem;
+                        let bits = if buffer.truths {
+                            u64::from(arith::is_true(value.0, value.1))
+                        } else {
+                            arith::convert(value, elem, self.frm)?
+                        };
                         let at = self.place(frame, access)?;
                         self.store(access.buffer, at, elem, bits);
                     }

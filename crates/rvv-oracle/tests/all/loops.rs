@@ -286,6 +286,26 @@ fn vectors_of_fixed_length_compute_in_the_type_of_their_elements() {
     }
 }
 
+#[test]
+fn what_is_stored_as_bool_is_whether_it_is_zero() {
+    for (expression, expected) in [
+        ("i32(256)", 1),
+        ("i64(0)", 0),
+        ("f64(0x3fe0000000000000)", 1),
+        ("f64(0x8000000000000000)", 0),
+        ("(a[i32(1)] + a[i32(1)])", 1),
+    ] {
+        let inputs = "data a: bool[2] = [0x2, 0x3]\n";
+        assert_eq!(evaluated(&program(expression, "bool", inputs)), Ok(expected), "{expression}");
+    }
+    // The low bit of what it is initialised with; promoted to int.
+    let inputs = "data a: bool[2] = [0x2, 0x3]\n";
+    assert_eq!(evaluated(&program("(a[i32(0)] - a[i32(1)])", "i32", inputs)), Ok(0xffff_ffff));
+    let lanes = "rvv-ir 1\nout r: bool[4] = zero\n\nmain {\n  lanes 4 r[i32(0)] = splat(u8, i32(1))\n}\n";
+    let error = evaluated(lanes).expect_err("bool");
+    assert!(error.contains("`r` holds bool; only `set` takes it"), "{error}");
+}
+
 /// Texts that are written to keep an evaluator busy: a second each, but machines may be slow and busy.
 #[test]
 fn hostile_programs_are_given_up_soon() {

@@ -41,6 +41,8 @@ impl Counter {
 #[derive(Clone, Debug)]
 struct Array {
     elem: Elem,
+    /// It holds `_Bool`.
+    truths: bool,
     dims: Vec<usize>,
     lo: i128,
     hi: i128,
@@ -213,6 +215,12 @@ impl Writer<'_> {
 
     /// A new buffer.
     fn array(&mut self, elem: Elem, dims: Vec<usize>, input: bool) -> usize {
+        // Of unsigned bytes, one in five is `_Bool`.
+        let truths = elem == Elem::U8 && self.lanes.is_none() && self.rng.below(5) == 0;
+        self.array_of(elem, truths, dims, input)
+    }
+
+    fn array_of(&mut self, elem: Elem, truths: bool, dims: Vec<usize>, input: bool) -> usize {
         let number = self.program.buffers.len();
         let seed = self.rng.bits() >> 32;
         let (distribution, lo, hi, bound) = if elem.is_float() {
@@ -241,11 +249,12 @@ impl Writer<'_> {
             true => BufferKind::Data,
             false => BufferKind::Out,
         };
+        let (lo, hi) = if truths { (0, 1) } else { (lo, hi) };
         let init = if input || self.rng.below(2) == 0 { Init::Seed(seed, distribution) } else { Init::Zero };
         let len = dims.iter().product::<usize>().max(1);
         let name = format!("{}{number}", if input { "in" } else { "out" });
-        self.program.buffers.push(Buffer { name, elem, len, dims: dims.clone(), kind, init });
-        self.arrays.push(Array { elem, dims, lo, hi, bound, input, subscripts: false });
+        self.program.buffers.push(Buffer { name, elem, truths, len, dims: dims.clone(), kind, init });
+        self.arrays.push(Array { elem, truths, dims, lo, hi, bound, input, subscripts: false });
         number
     }
 

@@ -123,9 +123,10 @@ impl Writer<'_> {
         let init = Init::Seed(self.rng.bits() >> 32, distribution);
         let name = format!("index{number}");
         let kind = BufferKind::Data;
-        self.program.buffers.push(Buffer { name, elem, len: 1, dims: Vec::new(), kind, init });
+        self.program.buffers.push(Buffer { name, elem, truths: false, len: 1, dims: Vec::new(), kind, init });
         self.arrays.push(Array {
             elem,
+            truths: false,
             dims: Vec::new(),
             lo: 0,
             hi: most,
