@@ -193,6 +193,7 @@ mod tests {
             program.buffers.push(Buffer {
                 name,
                 elem,
+                truths: false,
                 len: 5 * i + 1,
                 dims: Vec::new(),
                 kind: BufferKind::Out,

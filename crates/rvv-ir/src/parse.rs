@@ -282,9 +282,11 @@ impl Parser {
         }
         self.sign(":")?;
         let elem = self.word("the type of an element")?;
-        let Some(elem) = Elem::from_short(&elem) else {
+        let truths = elem == "bool";
+        let known = if truths { Some(Elem::U8) } else { Elem::from_short(&elem) };
+        let Some(elem) = known else {
             return self.fail_before(format!(
-                "`{elem}` is no element type; there are i8 … i64, u8 … u64, f16, f32, f64, bf16"
+                "`{elem}` is no element type; there are i8 … i64, u8 … u64, f16, f32, f64, bf16, bool"
             ));
         };
         self.sign("[")?;
@@ -353,7 +355,7 @@ impl Parser {
             }
             Init::Data(data)
         };
-        self.program.buffers.push(Buffer { name, elem, len: len as usize, dims, kind, init });
+        self.program.buffers.push(Buffer { name, elem, truths, len: len as usize, dims, kind, init });
         Ok(())
     }
 

@@ -35,7 +35,7 @@ impl Display for Buffer {
             BufferKind::Data => "data",
             BufferKind::Out => "out",
         };
-        write!(f, "{kind} {}: {}[", self.name, self.elem.short())?;
+        write!(f, "{kind} {}: {}[", self.name, self.type_name())?;
         for (i, size) in self.shape().iter().enumerate() {
             write!(f, "{}{size}", if i == 0 { "" } else { ", " })?;
         }

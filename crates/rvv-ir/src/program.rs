@@ -32,6 +32,9 @@ pub struct Buffer {
     pub name: String,
     /// What it holds. Loads and stores use this type and no other.
     pub elem: Elem,
+    /// It holds `_Bool`: `elem` is u8, each element 0 or 1, and what is stored is converted as C does that. Only
+    /// element statements take it.
+    pub truths: bool,
     /// How many of them, in all dimensions.
     pub len: usize,
     /// The sizes of all dimensions but the first; none in an array of one dimension. Their product divides
@@ -44,6 +47,20 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// What it holds at the start, as bits.
+    pub fn values(&self) -> Vec<u64> {
+        let mut values = self.init.values(self.elem, self.len);
+        if self.truths {
+            values.iter_mut().for_each(|v| *v &= 1);
+        }
+        values
+    }
+
+    /// The type of its elements in files.
+    pub fn type_name(&self) -> &'static str {
+        if self.truths { "bool" } else { self.elem.short() }
+    }
+
     /// Size in bytes.
     pub fn bytes(&self) -> usize {
         self.len * self.elem.bytes() as usize

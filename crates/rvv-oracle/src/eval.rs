@@ -103,7 +103,7 @@ fn run<'p>(
         .iter()
         .map(|b| {
             let size = b.elem.bytes() as usize;
-            let values = b.init.values(b.elem, b.len);
+            let values = b.values();
             Bits::defined(values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect())
         })
         .collect();

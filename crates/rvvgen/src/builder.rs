@@ -123,7 +123,15 @@ impl<'s> Builder<'s> {
     pub fn buffer(&mut self, kind: BufferKind, elem: Elem, len: usize, init: Init) -> usize {
         let prefix = if kind == BufferKind::Out { "out" } else { "in" };
         let name = format!("{prefix}{}", self.program.buffers.len());
-        self.program.buffers.push(Buffer { name, elem, len: len.max(1), dims: Vec::new(), kind, init });
+        self.program.buffers.push(Buffer {
+            name,
+            elem,
+            truths: false,
+            len: len.max(1),
+            dims: Vec::new(),
+            kind,
+            init,
+        });
         self.program.buffers.len() - 1
     }
 

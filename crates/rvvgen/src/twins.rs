@@ -186,7 +186,7 @@ impl Writer {
         for program in &mut self.programs {
             let name = format!("{stem}{number}");
             let init = init.clone();
-            program.buffers.push(Buffer { name, elem, len, dims: Vec::new(), kind, init });
+            program.buffers.push(Buffer { name, elem, truths: false, len, dims: Vec::new(), kind, init });
         }
         number
     }

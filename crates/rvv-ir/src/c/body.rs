@@ -1,7 +1,7 @@
 //! The body of a function.
 
 use super::names::Names;
-use super::{Globals, Style};
+use super::{Globals, Language, Style};
 use crate::{Arg, Call, Compare, Expr, Function, Program, Stmt, Var};
 use rvv_intrinsics::{Elem, Param, Role, Type};
 use std::fmt::Write;
@@ -152,6 +152,13 @@ impl<'p> Body<'p> {
                 };
                 let text = format!("__asm__ volatile(\"\" : \"{constraint}\"({}));", self.name(*var));
                 self.line(out, &text);
+            }
+            // Of a size that is not known: an array of variable length, which C++ has not.
+            Stmt::Scratch(bytes)
+                if !matches!(bytes, Expr::Const(_)) && self.globals.language == Language::C =>
+            {
+                let (name, size) = (format!("scratch_{}", out.len()), self.expr(bytes, Level::Sum));
+                self.line(out, &format!("char {name}[{size} + 1]; hide({name});"));
             }
             Stmt::Scratch(bytes) => {
                 let text = format!("hide(__builtin_alloca({}));", self.expr(bytes, Level::Sum));

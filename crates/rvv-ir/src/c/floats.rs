@@ -52,9 +52,10 @@ fn nan_bits_matter(program: &Program) -> bool {
         Type::Vector(v) => v.elem.is_float(),
         _ => false,
     };
-    let data = program.buffers.iter().any(|b| {
-        b.elem.is_float() && b.init.values(b.elem, b.len).into_iter().any(|v| is_odd_nan(b.elem, v))
-    });
+    let data = program
+        .buffers
+        .iter()
+        .any(|b| b.elem.is_float() && b.values().into_iter().any(|v| is_odd_nan(b.elem, v)));
     let params = program.params.iter().any(|(var, bits)| match program.main.ty(*var) {
         Type::Scalar(e) => is_odd_nan(e, *bits),
         _ => false,

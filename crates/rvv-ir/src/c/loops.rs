@@ -38,13 +38,22 @@ pub(super) fn pointer_params(
     let param = |(number, stored): (usize, bool)| {
         let buffer = &program.buffers[number];
         let constant = if stored { "" } else { "const " };
-        let (elem, name) = (buffer.elem.c_name(), &names[number]);
+        let (elem, name) = (c_type(buffer, language), &names[number]);
         match &buffer.dims[..] {
             [] => format!("{constant}{elem} *{restrict}{name}"),
             dims => format!("{constant}{elem} (*{restrict}{name}){}", brackets(dims)),
         }
     };
     buffers_of(program, function).into_iter().map(param).collect()
+}
+
+/// The type of a buffer's elements.
+pub(super) fn c_type(buffer: &Buffer, language: Language) -> &'static str {
+    match (buffer.truths, language) {
+        (true, Language::Cpp) => "bool",
+        (true, _) => "_Bool",
+        _ => buffer.elem.c_name(),
+    }
 }
 
 fn brackets(dims: &[usize]) -> String {

@@ -17,7 +17,7 @@ use crate::data::Init;
 use crate::{Buffer, BufferKind, Expected, Linkage, Program, Stmt, Var};
 use body::Body;
 pub use floats::{FloatNeeds, float_needs, sets_frm};
-use loops::{dimensions, literal_types, pointer_params};
+use loops::{c_type, dimensions, literal_types, pointer_params};
 pub use march::march;
 use names::Names;
 pub use runtime::{FENV_ACCESS, INTRINSICS_HEADER};
@@ -143,7 +143,7 @@ pub fn pokes(programs: &[&Program]) -> Vec<Poke> {
         let globals = Globals::new(program, &prefix(n, programs.len()), &mut file, Language::C);
         for (buffer, symbol) in program.buffers.iter().zip(globals.buffers).filter(|(b, _)| is_poked(b)) {
             let size = buffer.elem.bytes() as usize;
-            let values = buffer.init.values(buffer.elem, buffer.len);
+            let values = buffer.values();
             let bytes = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
             pokes.push(Poke { symbol, bytes });
         }
@@ -189,7 +189,7 @@ fn emit_program(
 ) {
     let globals = Globals::new(program, prefix, file, options.language);
     for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
-        declare(out, buffer, name, options.poked && is_poked(buffer));
+        declare(out, buffer, name, options.language, options.poked && is_poked(buffer));
     }
     let named = program.buffers.iter().zip(&globals.buffers);
     let unknown = named.filter(|(b, _)| b.kind != BufferKind::Const).map(|(_, name)| format!("&{name}"));
@@ -309,14 +309,14 @@ pub fn emit_function(program: &Program) -> String {
     for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
         let (elem, size) = (buffer.elem, dimensions(buffer));
         match buffer.kind {
-            BufferKind::Const => declare(&mut out, buffer, name, false),
+            BufferKind::Const => declare(&mut out, buffer, name, globals.language, false),
             // As `declare` has them, so that the same statements fit.
             _ if elem.is_float() => {
                 let bits = Elem::unsigned(elem.sew()).c_name();
                 writeln!(out, "extern union {{ {bits} bits{size}; {} f{size}; }} {name};", elem.c_name())
                     .unwrap();
             }
-            _ => writeln!(out, "extern {} {name}{size};", elem.c_name()).unwrap(),
+            _ => writeln!(out, "extern {} {name}{size};", c_type(buffer, globals.language)).unwrap(),
         }
     }
     out.push('\n');
@@ -366,18 +366,18 @@ fn header(out: &mut String, programs: &[&Program], mode: Mode, file: &str, libc:
 }
 
 /// Defines a buffer. Floats are given by their bits, through a union: a literal has no NaN payload.
-fn declare(out: &mut String, buffer: &Buffer, name: &str, poked: bool) {
+fn declare(out: &mut String, buffer: &Buffer, name: &str, language: Language, poked: bool) {
     // `hide` lets the address of the others escape, so that nothing is known of what they hold.
     let kind = if buffer.kind == BufferKind::Const { "static const " } else { "static " };
     let (elem, size) = (buffer.elem, dimensions(buffer));
-    let values = buffer.init.values(elem, buffer.len);
+    let values = buffer.values();
     let zero = values.iter().all(|&v| v == 0);
     let digits = elem.bytes() as usize * 2;
     if elem.is_float() {
         let bits = Elem::unsigned(elem.sew()).c_name();
         write!(out, "{kind}union {{ {bits} bits{size}; {} f{size}; }} {name}", elem.c_name()).unwrap();
     } else {
-        write!(out, "{kind}{} {name}{size}", elem.c_name()).unwrap();
+        write!(out, "{kind}{} {name}{size}", c_type(buffer, language)).unwrap();
     }
     if zero || poked {
         // What is poked is not zero, so that the ELF has a place for it.

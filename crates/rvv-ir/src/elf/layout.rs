@@ -65,7 +65,7 @@ impl Layout {
                         area.resize(area.len().next_multiple_of(ALIGN), 0);
                         let at = area.len();
                         let size = buffer.elem.bytes() as usize;
-                        for value in buffer.init.values(buffer.elem, buffer.len) {
+                        for value in buffer.values() {
                             area.extend_from_slice(&value.to_le_bytes()[..size]);
                         }
                         (constant, at)

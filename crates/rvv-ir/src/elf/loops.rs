@@ -40,8 +40,13 @@ impl Lowering<'_> {
             }
             Stmt::Set { target: Target::Element(access), value } => {
                 let from = self.value(value)?;
-                let elem = self.program.buffers[access.buffer].elem;
-                self.coerce(from, elem);
+                let buffer = &self.program.buffers[access.buffer];
+                let elem = buffer.elem;
+                if buffer.truths {
+                    self.truth(from);
+                } else {
+                    self.coerce(from, elem);
+                }
                 self.push();
                 self.element_address(access)?;
                 self.pop(B);

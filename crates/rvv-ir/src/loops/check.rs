@@ -70,6 +70,9 @@ impl Checker<'_> {
                 1 + buffer.dims.len()
             ));
         }
+        if buffer.truths {
+            return self.fail(format!("`{}` holds bool; only `set` takes it", buffer.name));
+        }
         Ok(buffer)
     }
 

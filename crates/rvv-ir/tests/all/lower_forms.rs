@@ -11,7 +11,7 @@ use rvv_ir::{
 use rvvsim::config::Agnostic;
 
 fn buffer(name: &str, elem: Elem, len: usize, kind: BufferKind, init: Init) -> Buffer {
-    Buffer { name: name.into(), elem, len, dims: Vec::new(), kind, init }
+    Buffer { name: name.into(), elem, truths: false, len, dims: Vec::new(), kind, init }
 }
 
 fn var(x: Var) -> Expr {

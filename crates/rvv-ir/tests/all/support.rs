@@ -50,7 +50,15 @@ pub const VLEN: u32 = 512;
 
 /// A buffer that can hold eight registers, and segments that begin anywhere in that.
 pub fn buffer(name: &str, elem: Elem, kind: BufferKind, init: Init) -> Buffer {
-    Buffer { name: name.into(), elem, len: (2 * VLEN / elem.bytes()) as usize, dims: Vec::new(), kind, init }
+    Buffer {
+        name: name.into(),
+        elem,
+        truths: false,
+        len: (2 * VLEN / elem.bytes()) as usize,
+        dims: Vec::new(),
+        kind,
+        init,
+    }
 }
 
 /// A program with one call of an intrinsic, all of whose operands come from memory, and whose result goes

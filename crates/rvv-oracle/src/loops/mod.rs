@@ -10,10 +10,15 @@ use crate::eval::{Frame, Machine};
 use crate::value::Value;
 use rvv_intrinsics::Elem;
 use rvv_ir::Stmt;
-use rvv_ir::loops::{Access, Binary, CExpr, Loop, Target, Unary, common, promote, variable};
+use rvv_ir::loops::{Access, Binary, CExpr, Lane, Loop, Target, Unary, common, promote, variable};
 
 /// A value with its type: the bits, zero-extended.
 type Typed = (Elem, u64);
+
+/// What it costs to write a lane of it as an expression: the vectors it is made of.
+fn size(lane: &Lane) -> u64 {
+    1 + lane.parts().into_iter().map(size).sum::<u64>()
+}
 
 impl<'p> Machine<'p> {
     /// Runs an element statement.
@@ -28,8 +33,13 @@ impl<'p> Machine<'p> {
                         frame.values[var.index()] = Some(Value::Scalar(Some(bits)));
                     }
                     Target::Element(access) => {
-                        let elem = self.program.buffers[access.buffer].elem;
-                        let bits = arith::convert(value, elem, self.frm)?;
+                        let buffer = &self.program.buffers[access.buffer];
+                        let elem = buffer.elem;
+                        let bits = if buffer.truths {
+                            u64::from(arith::is_true(value.0, value.1))
+                        } else {
+                            arith::convert(value, elem, self.frm)?
+                        };
                         let at = self.place(frame, access)?;
                         self.store(access.buffer, at, elem, bits);
                     }
@@ -38,9 +48,12 @@ impl<'p> Machine<'p> {
             }
             Stmt::Loop(of) => self.element_loop(frame, of),
             Stmt::Lanes(of) => {
+                self.whole(frame, &of.value, of.count, false)?;
                 let elem = self.program.buffers[of.buffer].elem;
                 let mut lanes = Vec::with_capacity(of.count);
+                let size = size(&of.value);
                 for n in 0..of.count {
+                    self.spend_many(size)?;
                     let lane = of.value.scalar(n, of.count, self.program);
                     let value = self.typed(frame, &lane)?;
                     lanes.push(arith::convert(value, elem, self.frm)?);
@@ -66,6 +79,20 @@ impl<'p> Machine<'p> {
             }
             _ => Err("no element statement".to_string()),
         }
+    }
+
+    /// A vector is computed whole: lanes that nothing takes must have a meaning, too.
+    fn whole(&mut self, frame: &Frame<'p>, lane: &Lane, count: usize, hidden: bool) -> Result<(), String> {
+        if hidden && matches!(lane, Lane::Load(..) | Lane::Convert(..) | Lane::Splat(..)) {
+            let size = size(lane);
+            for n in 0..count {
+                self.spend_many(size)?;
+                let one = lane.scalar(n, count, self.program);
+                self.typed(frame, &one)?;
+            }
+        }
+        let hides = matches!(lane, Lane::Shuffle(..) | Lane::Select(..) | Lane::Insert(..));
+        lane.parts().into_iter().try_for_each(|part| self.whole(frame, part, count, hidden || hides))
     }
 
     fn element_loop(&mut self, frame: &mut Frame<'p>, of: &'p Loop) -> Result<(), String> {

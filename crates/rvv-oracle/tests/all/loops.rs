@@ -272,10 +272,65 @@ fn vectors_of_fixed_length_compute_in_the_type_of_their_elements() {
         ("shuffle(a[i32(0)], a[i32(0)], 0 1 2 8)", "a shuffle has 4 lanes, each less than 8"),
         ("insert(a[i32(0)], (i32(1) & i32(4)), i32(0))", "the number of a lane"),
         ("u8((f32(a[i32(0)]) - splat(f32, i32(5))))", "is converted to u8"),
+        // C computes vectors whole: lanes that nothing takes must have a meaning, too.
+        ("shuffle(a[i32(0)], a[i32(3)], 0 1 4 5)", "subscript of `a` is 6; the size is 6"),
+        (
+            "(a[i32(0)] >= splat(u8, i32(5)) ? u8((f32(a[i32(0)]) - splat(f32, i32(5)))) : a[i32(0)])",
+            "is converted",
+        ),
     ] {
         match run(value) {
             Ok(bytes) => assert_eq!((why, bytes), ("", [255, 1, 255, 1]), "{value}"),
             Err(error) => assert!(!why.is_empty() && error.contains(why), "{value}: {error}"),
         }
+    }
+}
+
+#[test]
+fn what_is_stored_as_bool_is_whether_it_is_zero() {
+    for (expression, expected) in [
+        ("i32(256)", 1),
+        ("i64(0)", 0),
+        ("f64(0x3fe0000000000000)", 1),
+        ("f64(0x8000000000000000)", 0),
+        ("(a[i32(1)] + a[i32(1)])", 1),
+    ] {
+        let inputs = "data a: bool[2] = [0x2, 0x3]\n";
+        assert_eq!(evaluated(&program(expression, "bool", inputs)), Ok(expected), "{expression}");
+    }
+    // The low bit of what it is initialised with; promoted to int.
+    let inputs = "data a: bool[2] = [0x2, 0x3]\n";
+    assert_eq!(evaluated(&program("(a[i32(0)] - a[i32(1)])", "i32", inputs)), Ok(0xffff_ffff));
+    let lanes = "rvv-ir 1\nout r: bool[4] = zero\n\nmain {\n  lanes 4 r[i32(0)] = splat(u8, i32(1))\n}\n";
+    let error = evaluated(lanes).expect_err("bool");
+    assert!(error.contains("`r` holds bool; only `set` takes it"), "{error}");
+}
+
+/// Texts that are written to keep an evaluator busy: a second each, but machines may be slow and busy.
+#[test]
+fn hostile_programs_are_given_up_soon() {
+    let in_loop = |declared: &str, body: &str| {
+        format!(
+            "rvv-ir 1\ndata a: u8[64] = zero\nout r: u8[64] = zero\n\nmain {{\n  var i: i64\n{declared}  loop i = i64(0) \
+             while < i64(1000000000000) step 1 {{\n    {body}\n  }}\n}}\n"
+        )
+    };
+    let choices = (0..6).fold("a[i32(0)]".to_string(), |e, _| format!("({e} < a[i32(0)] ? {e} : {e})"));
+    let order: Vec<String> = (0..64).map(|n: u32| n.to_string()).collect();
+    let shuffles =
+        (0..14).fold("a[i32(0)]".to_string(), |e, _| format!("shuffle({e}, a[i32(0)], {})", order.join(" ")));
+    let float = "  var d: f64\n  set d = f64(0x3ff3333333333333)\n";
+    for text in [
+        in_loop("", "set r[i32(0)] = i"),
+        in_loop("", &format!("lanes 64 r[i32(0)] = {choices}")),
+        in_loop("", &format!("lanes 64 r[i32(0)] = {shuffles}")),
+        in_loop(float, "set d = fma(d, f64(0x3ff0000000000001), f64(1))"),
+        in_loop(float, "set d = (f64(0x1) / (d / f64(0x7fe0000000000001)))"),
+    ] {
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let start = std::time::Instant::now();
+        let error = evaluate(&program, &Options::new(128)).expect_err("no end").to_string();
+        assert!(error.contains("the program has not ended after"), "{error}");
+        assert!(start.elapsed().as_secs() < 20, "{:?}: {}", start.elapsed(), &text[..200]);
     }
 }

@@ -153,11 +153,17 @@ impl Writer<'_> {
             Binary::Lt,
             Binary::Ne,
         ];
+        let float = a.ty.is_float() || b.ty.is_float();
+        let op = if float { FLOAT[self.rng.below(8)] } else { INTEGER[self.rng.below(16)] };
+        self.combined_by(op, a, b)
+    }
+
+    /// The same, by an operation that is given. Of floats, one that only integers have is another.
+    pub(super) fn combined_by(&mut self, op: Binary, a: Val, b: Val) -> Val {
         if a.ty.is_float() || b.ty.is_float() {
-            let op = FLOAT[self.rng.below(8)];
+            let op = if op.is_integer() { Binary::Add } else { op };
             return Val::binary(op, a.clone(), b).unwrap_or(a);
         }
-        let op = INTEGER[self.rng.below(16)];
         let b = match op {
             Binary::Shl | Binary::Shr => {
                 let bits = rvv_ir::loops::promote(a.ty).bits() as i64;

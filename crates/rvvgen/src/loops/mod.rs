@@ -10,6 +10,7 @@ mod nest;
 mod reductions;
 mod slp;
 mod subscript;
+mod unguided;
 mod value;
 mod vectors;
 
@@ -40,6 +41,8 @@ impl Counter {
 #[derive(Clone, Debug)]
 struct Array {
     elem: Elem,
+    /// It holds `_Bool`.
+    truths: bool,
     dims: Vec<usize>,
     lo: i128,
     hi: i128,
@@ -67,6 +70,8 @@ struct Writer<'s> {
     types: Vec<Elem>,
     /// Subscripts of groups of lanes: each load has a place for its lane.
     lanes: Option<slp::Lanes>,
+    /// Small functions that loops call, by number.
+    helpers: Vec<usize>,
 }
 
 /// Program `k` of a seed.
@@ -82,11 +87,17 @@ pub fn program(seed: u64, k: u64, settings: &Settings) -> Program {
         counters: Vec::new(),
         types: Vec::new(),
         lanes: None,
+        helpers: Vec::new(),
     };
     writer.program.main.name = "main".to_string();
     let functions = 1 + writer.rng.below(3);
+    let unguided = writer.chance(settings.weights.loop_unguided);
     for _ in 0..functions {
-        writer.function();
+        if unguided {
+            writer.unguided();
+        } else {
+            writer.function();
+        }
     }
     writer.program.comment = vec![format!("rvvgen, seed {seed}, program {k}")];
     writer.program
@@ -112,10 +123,12 @@ impl Writer<'_> {
 
     /// A function with its nests, and its call.
     fn function(&mut self) {
+        if self.helpers.is_empty() && self.chance(4.0 * self.weights.loop_calls) {
+            let helper = self.helper();
+            self.helpers.push(helper);
+        }
         let number = self.program.functions.len();
         let pointers = match self.rng.below(4) {
-            // Nothing is said of what they point to.
-            _ if self.rng.chance(self.weights.loop_unguided) => Pointers::Plain,
             _ if !self.rng.chance(self.weights.loop_pointers) => Pointers::Globals,
             0 => Pointers::Plain,
             _ => Pointers::Restrict,
@@ -202,6 +215,12 @@ impl Writer<'_> {
 
     /// A new buffer.
     fn array(&mut self, elem: Elem, dims: Vec<usize>, input: bool) -> usize {
+        // Of unsigned bytes, one in five is `_Bool`.
+        let truths = elem == Elem::U8 && self.lanes.is_none() && self.rng.below(5) == 0;
+        self.array_of(elem, truths, dims, input)
+    }
+
+    fn array_of(&mut self, elem: Elem, truths: bool, dims: Vec<usize>, input: bool) -> usize {
         let number = self.program.buffers.len();
         let seed = self.rng.bits() >> 32;
         let (distribution, lo, hi, bound) = if elem.is_float() {
@@ -230,11 +249,12 @@ impl Writer<'_> {
             true => BufferKind::Data,
             false => BufferKind::Out,
         };
+        let (lo, hi) = if truths { (0, 1) } else { (lo, hi) };
         let init = if input || self.rng.below(2) == 0 { Init::Seed(seed, distribution) } else { Init::Zero };
         let len = dims.iter().product::<usize>().max(1);
         let name = format!("{}{number}", if input { "in" } else { "out" });
-        self.program.buffers.push(Buffer { name, elem, len, dims: dims.clone(), kind, init });
-        self.arrays.push(Array { elem, dims, lo, hi, bound, input, subscripts: false });
+        self.program.buffers.push(Buffer { name, elem, truths, len, dims: dims.clone(), kind, init });
+        self.arrays.push(Array { elem, truths, dims, lo, hi, bound, input, subscripts: false });
         number
     }
 

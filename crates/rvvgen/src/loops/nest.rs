@@ -60,7 +60,8 @@ impl Writer<'_> {
 
     /// How often a loop runs.
     pub(super) fn trips(&mut self) -> u64 {
-        const USUAL: [u64; 16] = [1, 5, 8, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 199, 200];
+        // Few short ones: with a known end, compilers unroll them completely.
+        const USUAL: [u64; 16] = [1, 8, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 199, 200];
         if self.rng.below(3) > 0 { USUAL[self.rng.below(16)] } else { 1 + self.rng.below(120) as u64 }
     }
 
@@ -87,7 +88,7 @@ impl Writer<'_> {
             (false, _) => (from, Compare::Lt, last + 1 + self.rng.below(step as usize) as i64, step),
         };
         let start = self.bound(ty, elem, start, 0.15);
-        let end = self.bound(ty, elem, end, 0.65);
+        let end = self.bound(ty, elem, end, 0.75);
         let counter = Counter { var, ty: elem, lo: from.into(), hi: last.into() };
         self.counters.push(counter);
         let body = body(self);
@@ -97,7 +98,7 @@ impl Writer<'_> {
     }
 
     /// A bound: a literal, or something that has this value and that the compiler cannot see, or not all of it.
-    fn bound(&mut self, ty: Type, elem: Elem, value: i64, opaque: f64) -> CExpr {
+    pub(super) fn bound(&mut self, ty: Type, elem: Elem, value: i64, opaque: f64) -> CExpr {
         if !self.chance(opaque) {
             return CExpr::int(elem, value);
         }
@@ -139,6 +140,8 @@ impl Writer<'_> {
         for _ in 0..count {
             if self.rng.below(5) == 0 {
                 body.push(self.temporary());
+            } else if self.rng.chance(self.weights.loop_calls) {
+                body.extend(self.small_call());
             } else if self.rng.chance(self.weights.loop_conditions) {
                 let condition = self.condition(1).e;
                 let then = vec![self.store()];
@@ -155,6 +158,18 @@ impl Writer<'_> {
         // Temporaries are not known outside; parameters that came with them are.
         let params = &self.function.params;
         self.scalars.retain(|s| matches!(s.e, CExpr::Var(v) if params.contains(&v)));
+        body
+    }
+
+    /// A small function is called, its result used after.
+    fn small_call(&mut self) -> Vec<Stmt> {
+        let helpers = self.helpers.clone();
+        let number = match self.rng.pick(&helpers) {
+            Some(&number) => number,
+            None => return Vec::new(),
+        };
+        let Some((body, result)) = self.called(number, &mut |this| this.expr(1)) else { return Vec::new() };
+        self.scalars.push(result);
         body
     }
 
@@ -224,7 +239,7 @@ impl Writer<'_> {
     fn nested(&mut self) -> Vec<Stmt> {
         let outer = 1 + self.rng.below(8) as u64;
         let inner = (self.trips() % 65).max(1);
-        let third = (self.rng.below(5) == 0).then(|| 1 + self.rng.below(5) as u64);
+        let third = (self.rng.below(5) == 0).then(|| [1, 3, 5, 16, 17, 20, 33][self.rng.below(7)]);
         let kind = self.rng.below(5);
         self.looped(outer, |this| {
             let mut body = Vec::new();

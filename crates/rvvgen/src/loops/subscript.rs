@@ -25,9 +25,6 @@ impl Writer<'_> {
             let at = self.rng.below(8) as i64;
             return Val::literal(Elem::I32, at);
         };
-        if self.chance(self.weights.loop_unguided) {
-            return self.unguided();
-        }
         let i = counter.value();
         let plain = i.clone();
         let found = match self.rng.below(20) {
@@ -92,23 +89,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Any function of the counters and of what else there is, modulo a size.
-    fn unguided(&mut self) -> Val {
-        let mut sum = Val::literal(Elem::U32, 1 + self.rng.below(50) as i64);
-        let scalars = self.scalars.iter().filter(|s| !s.ty.is_float()).cloned();
-        let mut terms: Vec<Val> = self.counters.iter().map(super::Counter::value).chain(scalars).collect();
-        self.rng.shuffle(&mut terms);
-        for term in terms.into_iter().take(3) {
-            let op = [Binary::Add, Binary::Mul, Binary::Xor, Binary::Sub][self.rng.below(4)];
-            let by = Val::literal(Elem::U32, 1 + self.rng.below(13) as i64);
-            let scaled = term.cast(Elem::U32).and_then(|t| Val::binary(Binary::Mul, t, by));
-            sum = scaled.and_then(|s| Val::binary(op, sum.clone(), s)).unwrap_or(sum);
-        }
-        let size = [7, 10, 16, 33, 64, 100][self.rng.below(6)];
-        Val::binary(Binary::Rem, sum, Val::literal(Elem::U32, size))
-            .unwrap_or_else(|| Val::literal(Elem::I32, 0))
-    }
-
     fn shifted(&mut self, i: Val, by: i128) -> Option<Val> {
         if i.lo >= by && self.rng.below(2) == 0 {
             let by = Self::like(&i, by);
@@ -143,9 +123,10 @@ impl Writer<'_> {
         let init = Init::Seed(self.rng.bits() >> 32, distribution);
         let name = format!("index{number}");
         let kind = BufferKind::Data;
-        self.program.buffers.push(Buffer { name, elem, len: 1, dims: Vec::new(), kind, init });
+        self.program.buffers.push(Buffer { name, elem, truths: false, len: 1, dims: Vec::new(), kind, init });
         self.arrays.push(Array {
             elem,
+            truths: false,
             dims: Vec::new(),
             lo: 0,
             hi: most,

@@ -128,6 +128,9 @@ impl Val {
         }
         let ty = common(a.ty, b.ty).ok()?;
         if op.is_truth() {
+            // An integer may have no value in the other's type.
+            a.as_type(ty)?;
+            b.as_type(ty)?;
             return Some(Val::int(e, Elem::I32, 0, 1));
         }
         if ty.is_float() {
@@ -232,5 +235,8 @@ mod tests {
         assert!(Val::binary(Binary::Div, full(Elem::U32), full(Elem::U8)).is_none());
         assert!(Val::binary(Binary::Rem, full(Elem::I32), val(Elem::I32, -3, -1)).is_none());
         assert!(Val::binary(Binary::Shl, val(Elem::I32, -1, 1), val(Elem::I32, 1, 2)).is_none());
+        let half = Val::float(CExpr::Literal(Elem::F16, 0), Elem::F16, 1.0);
+        assert!(Val::binary(Binary::Lt, full(Elem::I32), half.clone()).is_none());
+        assert!(Val::binary(Binary::Lt, full(Elem::I8), half).is_some());
     }
 }

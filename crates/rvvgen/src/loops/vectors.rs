@@ -40,7 +40,7 @@ impl Writer<'_> {
         let elem = self.some_type();
         let depth = 1 + self.rng.below(3) as u32;
         let value = self.lane(elem, shape, depth);
-        let number = self.array(elem, Vec::new(), false);
+        let number = self.array_of(elem, false, Vec::new(), false);
         self.reach(number, shape.base.hi + shape.count as i128 - 1);
         let at = shape.base.e.clone();
         Stmt::Lanes(Box::new(Lanes { count: shape.count, buffer: number, at, value }))
@@ -129,11 +129,12 @@ impl Writer<'_> {
         if self.rng.below(4) == 0 {
             return Lane::Splat(elem, self.lane_scalar(elem));
         }
-        let fits = |a: &super::Array| a.elem == elem && a.input && !a.subscripts && a.dims.is_empty();
+        let fits =
+            |a: &super::Array| a.elem == elem && a.input && !a.subscripts && !a.truths && a.dims.is_empty();
         let known: Vec<usize> = (0..self.arrays.len()).filter(|&n| fits(&self.arrays[n])).collect();
         let number = match self.rng.pick(&known) {
             Some(&number) if self.rng.below(3) > 0 => number,
-            _ => self.array(elem, Vec::new(), true),
+            _ => self.array_of(elem, false, Vec::new(), true),
         };
         let offset = self.rng.below(4) as i64;
         let by = Val::literal(shape.base.ty, offset);

@@ -84,7 +84,15 @@ fn buffer(program: &Program, ty: Type, kind: BufferKind, init: Init) -> Option<B
         Type::Mask(_) => (Elem::U8, longest),
         _ => return None,
     };
-    Some(Buffer { name: format!("cut{}", program.buffers.len()), elem, len, dims: Vec::new(), kind, init })
+    Some(Buffer {
+        name: format!("cut{}", program.buffers.len()),
+        elem,
+        truths: false,
+        len,
+        dims: Vec::new(),
+        kind,
+        init,
+    })
 }
 
 /// The plain store of a value at the start of a buffer, or the load of it.

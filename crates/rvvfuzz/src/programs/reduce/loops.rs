@@ -273,6 +273,12 @@ pub fn plainer_declarations(program: &Program) -> Vec<Program> {
             });
             found.push(plainer);
         }
+        if buffer.truths {
+            let mut plainer = program.clone();
+            plainer.buffers[number].truths = false;
+            found.push(plainer);
+            continue;
+        }
         // All that it needs is a simpler type, if the fault stays.
         for elem in [Elem::I32, Elem::U8, Elem::F32] {
             let simpler =

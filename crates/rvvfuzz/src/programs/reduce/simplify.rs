@@ -324,7 +324,7 @@ fn plainer_data(program: &Program) -> Vec<Edit> {
             && buffer.len <= 256
         {
             with(Init::Data((1..=buffer.len as u64).collect()));
-            with(Init::Data(buffer.init.values(buffer.elem, buffer.len)));
+            with(Init::Data(buffer.values()));
         }
     }
     found

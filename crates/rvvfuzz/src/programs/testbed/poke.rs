@@ -156,7 +156,7 @@ mod tests {
                 let size = buffer.elem.bytes() as usize;
                 let number = |b: &[u8]| b.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b));
                 let values: Vec<u64> = poke.bytes.chunks(size).map(number).collect();
-                assert_eq!(values, buffer.init.values(buffer.elem, buffer.len));
+                assert_eq!(values, buffer.values());
             }
         }
     }

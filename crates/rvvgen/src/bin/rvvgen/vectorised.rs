@@ -7,12 +7,14 @@ use rvv_cli::{figures, out};
 use rvv_ir::c::{COptions, FREESTANDING, emit, march};
 use rvv_ir::{Program, Stmt};
 use rvvgen::{Plan, Selection, Settings, Weights, generate};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 /// The policy that the others are compared with.
 const UNGUIDED: &str = "unguided";
+/// Programs of intrinsics, whose kinds of records are compared.
+const INTRINSICS: &str = "default";
 /// Programs of one translation unit.
 const UNIT: u64 = 40;
 
@@ -24,8 +26,14 @@ struct Sample {
     programs: usize,
     /// Programs in which a group of statements was vectorised.
     with_groups: usize,
-    /// By kind of optimisation: how often.
+    /// Assignments and calls.
+    work: usize,
+    /// Of the compiler, in CPU-seconds.
+    time: f64,
+    /// By kind of optimisation in the functions of plain C: how often.
     records: BTreeMap<String, u64>,
+    /// Kinds of all records in all functions: what was done, what was missed, what was found out.
+    kinds: BTreeSet<String>,
 }
 
 impl Sample {
@@ -64,7 +72,8 @@ pub fn run(options: &VectorisedOptions) -> Result<(), String> {
     if wanted.is_empty() {
         wanted.push("loops".to_string());
     }
-    wanted.retain(|p| p != UNGUIDED);
+    wanted.retain(|p| p != UNGUIDED && p != INTRINSICS);
+    wanted.push(INTRINSICS.to_string());
     wanted.push(UNGUIDED.to_string());
     let mut progress = Progress::new("samples", wanted.len() as u64 * seeds);
     let mut all: Vec<(String, Vec<Sample>)> = Vec::new();
@@ -100,14 +109,30 @@ fn sample(compiler: &str, is_gcc: bool, policy: &str, seed: u64, count: u64) -> 
             .collect::<Result<Vec<Program>, String>>()?;
         found.programs += programs.len();
         found.innermost += programs.iter().map(innermost).sum::<usize>();
+        found.work += programs.iter().map(Program::work).sum::<usize>();
         let list: Vec<&Program> = programs.iter().collect();
         let folder = std::env::temp_dir().join(format!("rvvgen-stats-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-        let records = compile(compiler, is_gcc, &list, &folder);
+        let before = children_time();
+        let records = compile(compiler, is_gcc, &list, &folder).or_else(|why| {
+            // Compilers crash on some programs of intrinsics (bugs/): one by one, the others are counted.
+            let mut all = (Vec::new(), BTreeSet::new());
+            let mut built = 0;
+            for (n, program) in list.iter().enumerate() {
+                let Ok((records, kinds)) = compile(compiler, is_gcc, &[program], &folder) else { continue };
+                built += 1;
+                all.0.extend(records.into_iter().map(|(_, kind)| (n, kind)));
+                all.1.extend(kinds);
+            }
+            if built * 2 < list.len() { Err(why) } else { Ok(all) }
+        });
+        found.time += children_time() - before;
         let _ = std::fs::remove_dir_all(&folder);
+        let (records, all) = records?;
+        found.kinds.extend(all);
         let mut groups = vec![false; programs.len()];
         let kinds = Kinds { is_gcc };
-        for (program, kind) in records? {
+        for (program, kind) in records {
             if kinds.is_group(&kind)
                 && let Some(has) = groups.get_mut(program)
             {
@@ -131,13 +156,19 @@ fn innermost(program: &Program) -> usize {
     program.functions.iter().chain([&program.main]).map(|f| within(&f.body)).sum()
 }
 
-/// Compiles a unit at -O3: the program and the kind of each optimisation that was made in its functions.
-fn compile(
-    compiler: &str,
-    is_gcc: bool,
-    programs: &[&Program],
-    folder: &Path,
-) -> Result<Vec<(usize, String)>, String> {
+/// CPU time of the processes that were run and waited for, in seconds.
+fn children_time() -> f64 {
+    // Fields 16 and 17 of proc_pid_stat(5), after the name in parentheses, in hundredths of a second.
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(13).take(2).filter_map(|n| n.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// What a compiler said: the program and the kind of each optimisation that was made, and all kinds of records.
+type Said = (Vec<(usize, String)>, BTreeSet<String>);
+
+/// Compiles a unit at -O3.
+fn compile(compiler: &str, is_gcc: bool, programs: &[&Program], folder: &Path) -> Result<Said, String> {
     let text = emit(programs, &COptions::default());
     let (source, object) = (folder.join("p.c"), folder.join("p.o"));
     std::fs::write(&source, &text).map_err(|e| e.to_string())?;
@@ -158,10 +189,12 @@ fn compile(
         return Err(format!("{compiler}: {}", said.lines().take(3).collect::<Vec<_>>().join("; ")));
     }
     if is_gcc {
-        Ok(gcc_records(&String::from_utf8_lossy(&output.stderr), &text))
+        let found = gcc_records(&String::from_utf8_lossy(&output.stderr), &text);
+        let kinds = found.iter().map(|(_, kind)| kind.clone()).collect();
+        Ok((found, kinds))
     } else {
         let records = std::fs::read_to_string(folder.join("p.yaml")).map_err(|e| e.to_string())?;
-        Ok(clang_records(&records))
+        Ok((clang_records(&records), clang_kinds(&records)))
     }
 }
 
@@ -186,6 +219,19 @@ fn clang_records(text: &str) -> Vec<(usize, String)> {
         }
     }
     found
+}
+
+/// Kinds of all records: `passed loop-vectorize/Vectorized`.
+fn clang_kinds(text: &str) -> BTreeSet<String> {
+    let mut kinds = BTreeSet::new();
+    for record in text.split("--- !").skip(1) {
+        let sort = record.lines().next().unwrap_or("").trim();
+        let field = |name: &str| record.lines().find_map(|l| l.strip_prefix(name)).map(str::trim);
+        if let (Some(pass), Some(name)) = (field("Pass:"), field("Name:")) {
+            kinds.insert(format!("{} {pass}/{name}", sort.to_lowercase()));
+        }
+    }
+    kinds
 }
 
 /// The optimisations that gcc made, from its messages: `p.c:12:3: optimized: loop vectorized using …`.
@@ -258,51 +304,87 @@ fn significance(a: &[f64], b: &[f64]) -> f64 {
 
 fn table(all: &[(String, Vec<Sample>)], kinds: &Kinds) -> String {
     let mut text = String::from(
-        "| policy | innermost loops | vectorised | programs with vectorised groups | kinds of records |\n\
-         | --- | ---: | ---: | ---: | ---: |\n",
+        "| policy | assignments | innermost loops | vectorised | programs with vectorised groups | kinds of \
+         records | of these, `default` has not |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
-    let per_cent = |n: usize, of: usize| 100.0 * n as f64 / of.max(1) as f64;
+    let per_cent = |n: usize, of: usize| {
+        if of == 0 { "–".to_string() } else { format!("{:.0} %", 100.0 * n as f64 / of as f64) }
+    };
+    let of_kinds = |samples: &[Sample]| -> BTreeSet<String> {
+        samples.iter().flat_map(|s| s.kinds.iter().cloned()).collect()
+    };
+    let intrinsics = all.iter().find(|(p, _)| p == INTRINSICS).map(|(_, s)| of_kinds(s)).unwrap_or_default();
     for (policy, samples) in all {
         let loops = samples.iter().map(|s| s.count(kinds.loops()) as usize).sum::<usize>();
         let innermost = samples.iter().map(|s| s.innermost).sum::<usize>();
         let groups = samples.iter().map(|s| s.with_groups).sum::<usize>();
         let programs = samples.iter().map(|s| s.programs).sum::<usize>();
-        let mut seen: Vec<&String> = samples.iter().flat_map(|s| s.records.keys()).collect();
-        seen.sort_unstable();
-        seen.dedup();
+        let work = samples.iter().map(|s| s.work).sum::<usize>();
+        let seen = of_kinds(samples);
         text += &format!(
-            "| {policy} | {innermost} | {:.0} % | {:.0} % | {} |\n",
+            "| {policy} | {work} | {innermost} | {} | {} | {} | {} |\n",
             per_cent(loops, innermost),
             per_cent(groups, programs),
-            seen.len()
+            seen.len(),
+            seen.difference(&intrinsics).count()
         );
     }
     let Some((_, base)) = all.last() else { return text };
-    for (policy, samples) in all.iter().filter(|(p, _)| p != UNGUIDED) {
-        let mut names: Vec<&String> = samples.iter().chain(base).flat_map(|s| s.records.keys()).collect();
-        names.sort_unstable();
-        names.dedup();
-        let mut logs = Vec::new();
-        text += &format!(
-            "\n| record | {policy} | {UNGUIDED} | ratio | p |\n| --- | ---: | ---: | ---: | ---: |\n"
-        );
-        for name in names {
-            let counts = |of: &[Sample]| of.iter().map(|s| s.count(name) as f64).collect::<Vec<f64>>();
-            let (a, b) = (counts(samples), counts(base));
-            let (x, y) = (median(a.clone()), median(b.clone()));
-            let p = significance(&a, &b);
-            if x == y {
-                continue;
-            }
-            // What never happened counts as half a time.
-            let ratio = x.max(0.5) / y.max(0.5);
-            logs.push(ratio.ln());
-            text += &format!("| {name} | {x} | {y} | {ratio:.1} | {p:.3} |\n");
-        }
-        let mean = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
-        text +=
-            &format!("\n{} counters moved; the geometric mean of their ratios is {mean:.2}.\n", logs.len());
+    for (policy, samples) in all.iter().filter(|(p, _)| p != UNGUIDED && p != INTRINSICS) {
+        text += &comparison(policy, samples, base);
     }
+    text
+}
+
+/// Whether a record is about loops or vectors.
+fn is_of_loops(kind: &str) -> bool {
+    ["loop", "licm", "slp", "basic block part", "distribute", "unroll"].iter().any(|p| kind.contains(p))
+}
+
+fn geometric_mean(of: &[f64]) -> f64 {
+    (of.iter().map(|x| x.ln()).sum::<f64>() / of.len().max(1) as f64).exp()
+}
+
+/// How often each optimisation is made, compared with no policy: in as much C, and in the same time.
+fn comparison(policy: &str, samples: &[Sample], base: &[Sample]) -> String {
+    let mut names: Vec<&String> = samples.iter().chain(base).flat_map(|s| s.records.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut text = format!(
+        "\n| record, per 1000 assignments | {policy} | {UNGUIDED} | ratio | in the same time | p |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: |\n"
+    );
+    // Assignments compiled in a second.
+    let speed = |of: &[Sample]| median(of.iter().map(|s| s.work as f64 / s.time.max(1e-3)).collect());
+    let faster = speed(samples) / speed(base).max(1e-3);
+    let (mut all, mut of_loops) = (Vec::new(), Vec::new());
+    for name in names {
+        let rate = |s: &Sample| 1000.0 * s.count(name) as f64 / s.work.max(1) as f64;
+        // What never happened counts as half a time.
+        let least = |of: &[Sample]| 500.0 / median(of.iter().map(|s| s.work as f64).collect()).max(1.0);
+        let rates = |of: &[Sample]| of.iter().map(rate).collect::<Vec<f64>>();
+        let (a, b) = (rates(samples), rates(base));
+        let (x, y) = (median(a.clone()), median(b.clone()));
+        let p = significance(&a, &b);
+        if x == y {
+            continue;
+        }
+        let ratio = x.max(least(samples)) / y.max(least(base));
+        all.push(ratio);
+        if is_of_loops(name) {
+            of_loops.push(ratio);
+        }
+        text += &format!("| {name} | {x:.1} | {y:.1} | {ratio:.1} | {:.1} | {p:.3} |\n", ratio * faster);
+    }
+    let (mean, loops) = (geometric_mean(&all), geometric_mean(&of_loops));
+    text += &format!(
+        "\n{} counters moved; the geometric mean of their ratios is {mean:.2}, in the same time {:.2}. Of the {} \
+         that are about loops and groups it is {loops:.2}, in the same time {:.2}.\n",
+        all.len(),
+        mean * faster,
+        of_loops.len(),
+        loops * faster
+    );
     text
 }
 
