@@ -1,0 +1,3 @@
+//! `rvvsim --sanitize`.
+
+mod oracle;
