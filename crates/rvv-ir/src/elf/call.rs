@@ -190,6 +190,10 @@ impl Lowering<'_> {
         let intrinsic = call.intrinsic;
         let inst = self.instruction(intrinsic).ok_or_else(|| self.unknown(intrinsic))?;
         let vtype = config(intrinsic).ok_or_else(|| self.unknown(intrinsic))?;
+        if self.marks && intrinsic.sem == Sem::MvElement0 {
+            // It writes one register of a group.
+            self.undefine();
+        }
         for role in [Role::Mask, Role::Carry] {
             self.load_role(call, role, MASK)?;
         }

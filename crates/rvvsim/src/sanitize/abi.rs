@@ -29,6 +29,11 @@ impl Units {
         Units { ranges }
     }
 
+    /// Whether an address is of a unit that is known.
+    pub(super) fn knows(&self, at: u64) -> bool {
+        self.of(at).is_some()
+    }
+
     /// The unit of an address.
     fn of(&self, at: u64) -> Option<u32> {
         let past = self.ranges.partition_point(|(range, _)| range.start <= at);

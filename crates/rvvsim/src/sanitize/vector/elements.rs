@@ -240,7 +240,7 @@ impl Sanitizer {
             }
             let unknown = self.part(cx, i) == Part::Unknown;
             let undefined = match how {
-                How::Bits(extend, f) if !unknown => {
+                How::Bits(extend, f) if !unknown && self.rules == Rules::Machine => {
                     let a = match extend {
                         Extend::Zero => a.zero_extended(8 * vs2.size as u32),
                         Extend::Sign => a.sign_extended(8 * vs2.size as u32),
