@@ -166,7 +166,7 @@ pub struct Machine {
     /// The harts of a bare-metal machine with several.
     pub(crate) harts: Option<Box<Harts>>,
     /// Programs that the process was before: it has executed others.
-    programs: u64,
+    pub(crate) programs: u64,
 }
 
 /// Instructions between looks at the clock, the timer and interrupts, at the shortest VLEN. The time that a

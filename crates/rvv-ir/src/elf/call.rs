@@ -98,7 +98,15 @@ impl Lowering<'_> {
             return Ok(());
         }
         self.undefine();
-        self.load_part(src, 0, count, VD);
+        match from {
+            // Of the register only as many elements are copied as the type has.
+            Type::Vector(part) if part.nf == 1 && part.lmul.log2() < 0 => {
+                self.load_part(src, 0, count, VS2);
+                self.set_vl(reg::T0, reg::ZERO, Vtype::new(part.elem.sew(), part.lmul, true, true));
+                self.code.asm.inst(&Inst { rd: VD, rs1: VS2, ..Inst::new(Op::VmvVV) });
+            }
+            _ => self.load_part(src, 0, count, VD),
+        }
         if let Type::Mask(n) = call.intrinsic.ret {
             // A mask has no more bits than its type has elements: those past vl become undefined.
             let lmul = Lmul::from_log2(3 - n.ilog2() as i32).unwrap_or(Lmul::M1);

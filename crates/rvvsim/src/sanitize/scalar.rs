@@ -54,7 +54,7 @@ impl Sanitizer {
                 if op == Op::Jalr {
                     self.check_x(Kind::Jump, inst.rs1);
                 }
-                self.to_x(inst.rd, 0, 0);
+                self.set_x(inst.rd, 0, 0);
             }
             Class::Atomic => self.atomic(hart, inst, op),
             Class::Csr => self.csr(inst, op),
@@ -68,7 +68,7 @@ impl Sanitizer {
         }
     }
 
-    fn to_x(&mut self, rd: u8, undefined: u64, origin: Id) {
+    fn set_x(&mut self, rd: u8, undefined: u64, origin: Id) {
         if rd != 0 {
             self.next = Next::X(rd, undefined, origin);
         }
@@ -96,7 +96,7 @@ impl Sanitizer {
         if any == 0 || self.regs.pending.is_some() {
             // What an allocator computes is its own business.
             if used.to_x {
-                self.to_x(inst.rd, 0, 0);
+                self.set_x(inst.rd, 0, 0);
             } else if used.to_f {
                 self.next = Next::F(inst.rd, 0, 0);
             }
@@ -108,7 +108,7 @@ impl Sanitizer {
             return;
         }
         let undefined = self.integer(hart, inst, op).unwrap_or(u64::MAX);
-        self.to_x(inst.rd, undefined, origin);
+        self.set_x(inst.rd, undefined, origin);
     }
 
     fn float(&mut self, inst: &Inst, op: Op, used: Use, any: u64, origin: Id) {
@@ -136,7 +136,7 @@ impl Sanitizer {
         if used.to_f {
             self.next = Next::F(inst.rd, undefined, origin);
         } else {
-            self.to_x(inst.rd, undefined, origin);
+            self.set_x(inst.rd, undefined, origin);
         }
     }
 
@@ -281,9 +281,9 @@ impl Sanitizer {
             Op::Fld | Op::Flw | Op::Flh => self.next = Next::F(inst.rd, undefined, origin),
             Op::Lb | Op::Lh | Op::Lw => {
                 let undefined = Bits::new(0, undefined).sign_extended(8 * len as u32).undefined;
-                self.to_x(inst.rd, undefined, origin);
+                self.set_x(inst.rd, undefined, origin);
             }
-            _ => self.to_x(inst.rd, undefined, origin),
+            _ => self.set_x(inst.rd, undefined, origin),
         }
     }
 
@@ -323,7 +323,7 @@ impl Sanitizer {
         let (new, new_from) = (self.regs.x.undefined[r] & ones(width), self.regs.x.origin[r]);
         let origin = if new == 0 { from } else { new_from };
         match op {
-            Op::LrW | Op::LrD => self.to_x(inst.rd, loaded.0, loaded.1),
+            Op::LrW | Op::LrD => self.set_x(inst.rd, loaded.0, loaded.1),
             Op::ScW | Op::ScD => {
                 self.next =
                     Next::Atomic { rd: inst.rd, loaded: (0, 0), va, len: len as u8, undefined: new, origin };
@@ -347,7 +347,7 @@ impl Sanitizer {
             _ => {}
         }
         // Control registers are defined: what undefined operands do to flags is not followed.
-        self.to_x(inst.rd, 0, 0);
+        self.set_x(inst.rd, 0, 0);
     }
 }
 

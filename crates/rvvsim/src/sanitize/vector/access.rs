@@ -149,7 +149,7 @@ impl Sanitizer {
             Addressing::Mask => {
                 let origin = self.origins.born(Source::MaskTail, self.pc, cx.vl);
                 self.lose(n, usize::MAX, origin);
-                if self.rules == Rules::Intrinsics && cx.vl % 8 != 0 {
+                if self.rules == Rules::Intrinsics && !cx.vl.is_multiple_of(8) {
                     self.pending.undefined[cx.vl / 8] |= 0xff << (cx.vl % 8);
                 }
             }
@@ -217,7 +217,10 @@ impl Sanitizer {
         }
         let places = addresses(hart, &cx);
         let group = vd.registers * cx.vlenb;
-        if memory.addressing == Addressing::Mask && self.rules == Rules::Intrinsics && cx.vl % 8 != 0 {
+        if memory.addressing == Addressing::Mask
+            && self.rules == Rules::Intrinsics
+            && !cx.vl.is_multiple_of(8)
+        {
             let mut bytes = self.regs.v[vd.at..vd.at + n].to_vec();
             bytes[n - 1] |= 0xff << (cx.vl % 8);
             let origin = self.origins.born(Source::MaskTail, self.pc, cx.vl);

@@ -66,7 +66,7 @@ impl Sanitizer {
             return;
         }
         let origin = self.origins.born(Source::MaskTail, self.pc, vl);
-        if vl % 8 != 0 {
+        if !vl.is_multiple_of(8) {
             self.pending.undefined[vl / 8] |= 0xff << (vl % 8);
         }
         let from = vl.div_ceil(8);
@@ -74,7 +74,7 @@ impl Sanitizer {
             self.pending.undefined[from..].fill(0xff);
         }
         // A word that the body shares keeps the body's origin, if that has one.
-        if vl % 64 != 0 && self.pending.undefined[vl / 64 * 8..vl / 8].iter().all(|b| *b == 0) {
+        if !vl.is_multiple_of(64) && self.pending.undefined[vl / 64 * 8..vl / 8].iter().all(|b| *b == 0) {
             self.pending.origin[vl / 64] = origin;
         }
         self.pending.origin[vl.div_ceil(64)..].fill(origin);
@@ -102,7 +102,7 @@ impl Sanitizer {
     }
 
     /// Whether every operand of the body is defined.
-    fn operands_are_defined(&self, hart: &Hart, cx: &Context) -> bool {
+    fn operands_are_defined(&self, cx: &Context) -> bool {
         let body =
             |o: Option<Operand>| o.is_none_or(|o| o.size == 0 || self.regs.is_defined(o.at, cx.vl * o.size));
         let r = usize::from(cx.inst.rs1);
@@ -111,7 +111,6 @@ impl Sanitizer {
             Scalar::F => self.regs.f.undefined[r] == 0,
             _ => true,
         };
-        let _ = hart;
         scalar
             && body(cx.vs2)
             && body(cx.vs1)
@@ -121,7 +120,7 @@ impl Sanitizer {
 
     pub(super) fn elementwise(&mut self, hart: &Hart, cx: &Context, how: How) {
         let Some(vd) = cx.vd else { return };
-        if self.operands_are_defined(hart, cx) {
+        if self.operands_are_defined(cx) {
             if cx.is_masked() || vd.size == 0 {
                 self.elements(cx, |_, _| (0, 0));
             } else {
@@ -222,10 +221,10 @@ impl Sanitizer {
         if self.rules == Rules::Intrinsics { all_or_none(undefined, width) } else { undefined }
     }
 
-    pub(super) fn reduce(&mut self, hart: &Hart, cx: &Context, how: How) {
+    pub(super) fn reduce(&mut self, cx: &Context, how: How) {
         let (Some(vd), Some(vs2), Some(vs1)) = (cx.vd, cx.vs2, cx.vs1) else { return };
         let (mut sum, mut origin) = self.source(cx, vs1, 0);
-        if self.operands_are_defined(hart, cx) && sum.is_defined() {
+        if self.operands_are_defined(cx) && sum.is_defined() {
             self.element0(cx, 0, 0);
             return;
         }

@@ -5,7 +5,6 @@ use super::super::origin::Id;
 use super::super::{Next, Rules, Sanitizer};
 use super::rule::{Binary, First, Rule, rule_of};
 use super::{Context, Part};
-use crate::hart::Hart;
 use rvv_isa::Inst;
 
 impl Sanitizer {
@@ -60,8 +59,7 @@ impl Sanitizer {
     }
 
     /// `vcpop`, `vfirst`, `vmv.x.s`, `vfmv.f.s`.
-    pub(super) fn to_scalar(&mut self, hart: &Hart, cx: &Context) {
-        let _ = hart;
+    pub(super) fn scalar_result(&mut self, cx: &Context) {
         let Some(vs2) = cx.vs2 else { return };
         let Inst { rd, .. } = *cx.inst;
         let (undefined, origin) = match rule_of(cx.inst.op) {

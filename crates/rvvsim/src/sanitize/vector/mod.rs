@@ -156,7 +156,7 @@ impl Sanitizer {
                 self.vector_load(hart, &context);
             }
             None => match rule_of(inst.op) {
-                Rule::ToX | Rule::ToF | Rule::Population | Rule::First => self.to_scalar(hart, &context),
+                Rule::ToX | Rule::ToF | Rule::Population | Rule::First => self.scalar_result(&context),
                 rule => {
                     let vstart_past = context.vstart >= context.vl;
                     // Nothing is written, the tail included.
@@ -186,7 +186,7 @@ impl Sanitizer {
                 let scalar = self.op1(hart, cx, 0);
                 self.element0(cx, scalar.0.undefined, scalar.1);
             }
-            Rule::Reduce(how) => self.reduce(hart, cx, how),
+            Rule::Reduce(how) => self.reduce(cx, how),
             Rule::Groups => self.groups(cx),
             Rule::Elements(how) => self.elementwise(hart, cx, how),
             Rule::ToX | Rule::ToF | Rule::Population | Rule::First => {}
@@ -254,7 +254,8 @@ impl Sanitizer {
         if from < to {
             self.pending.undefined[from..to].fill(0xff);
             // A word that is shared with elements before keeps their origin, if they have one.
-            let shared = from % 8 != 0 && self.pending.undefined[from / 8 * 8..from].iter().any(|b| *b != 0);
+            let shared =
+                !from.is_multiple_of(8) && self.pending.undefined[from / 8 * 8..from].iter().any(|b| *b != 0);
             let first = from / 8 + usize::from(shared);
             self.pending.origin[first..to.div_ceil(8).max(first)].fill(origin);
         }
