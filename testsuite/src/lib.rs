@@ -23,6 +23,7 @@ pub mod hostile_vector;
 pub mod lockstep;
 pub mod program;
 pub mod rules;
+pub mod sanitize;
 pub mod vmatrix;
 
 pub use rvv_tools as peer;

@@ -76,6 +76,8 @@ enum Command {
         #[arg(long)]
         lines: bool,
     },
+    /// Compare which bits of a program's output are undefined to rvvsim --sanitize with the oracle
+    Sanitize(testsuite::sanitize::command::Options),
     /// Compare our commit log (`rvvsim --trace`) with Spike's, letter by letter, on ELFs and on streams
     Trace(Box<testsuite::lockstep::command::Options>),
 }
@@ -94,6 +96,7 @@ fn main() -> ExitCode {
             let what = if lines { What::Lines } else { What::State };
             lockstep(&Spike { path: spike, isa: spike_isa }, count, seed, what)
         }
+        Command::Sanitize(options) => testsuite::sanitize::command::main(&options),
         Command::Trace(options) => {
             Scratch::new("trace").map_err(Into::into).and_then(|s| lockstep::command::main(&options, &s.0))
         }

@@ -13,8 +13,8 @@ use goblin::elf::header::{
 use goblin::elf::program_header::{
     PF_R, PF_W, PF_X, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_NOTE, PT_PHDR, ProgramHeader,
 };
-use goblin::elf::section_header::{SHT_DYNSYM, SHT_SYMTAB, SectionHeader};
-use goblin::elf::sym::{STB_GLOBAL, STT_FILE, STT_FUNC, STT_SECTION, STT_TLS, Symtab};
+use goblin::elf::section_header::{SHT_DYNSYM, SHT_NOBITS, SHT_SYMTAB, SectionHeader};
+use goblin::elf::sym::{STB_GLOBAL, STT_FILE, STT_FUNC, STT_GNU_IFUNC, STT_SECTION, STT_TLS, Symtab};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -157,6 +157,19 @@ struct Symbol {
     rank: u8,
 }
 
+/// A function by its symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its address in the file.
+    pub at: u64,
+    /// Its size; 0 if the file does not say.
+    pub size: u64,
+    /// Its name.
+    pub name: String,
+    /// `st_other`: visibility, and what the psABI puts there.
+    pub other: u8,
+}
+
 /// A checked ELF file.
 #[derive(Debug)]
 pub struct Image<'a> {
@@ -283,6 +296,60 @@ impl<'a> Image<'a> {
         found.map(|s| s.value)
     }
 
+    /// The functions that symbols name, in the order of the table; the dynamic table, if that is all there is.
+    pub fn functions(&self) -> impl Iterator<Item = Function> {
+        let (table, names) = self.symbol_table().unwrap_or_default();
+        table.into_iter().filter_map(move |s| {
+            let rest = self.bytes.get(names.start.checked_add(s.st_name)?..names.end)?;
+            let len = rest.iter().take(1 << 12).position(|&b| b == 0)?;
+            let is_function = s.st_shndx != 0 && matches!(s.st_type(), STT_FUNC | STT_GNU_IFUNC) && len > 0;
+            is_function.then(|| Function {
+                at: s.st_value,
+                size: s.st_size,
+                name: String::from_utf8_lossy(&rest[..len]).into_owned(),
+                other: s.st_other,
+            })
+        })
+    }
+
+    /// The bytes of a section, by name; `None` if it has none, or they are compressed.
+    #[must_use]
+    pub fn section(&self, name: &str) -> Option<&[u8]> {
+        const SHF_COMPRESSED: u64 = 1 << 11;
+        let sections = self.section_headers()?;
+        let number = u16::from_le_bytes([*self.bytes.get(62)?, *self.bytes.get(63)?]);
+        let names = sections.get(usize::from(number))?;
+        let names = self.bytes.get(range(names.sh_offset, names.sh_size, self.bytes.len() as u64)?)?;
+        let named = |s: &&SectionHeader| {
+            let rest = names.get(s.sh_name..).unwrap_or(&[]);
+            rest.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
+        };
+        let section = sections.iter().find(named)?;
+        let is_there = section.sh_flags & SHF_COMPRESSED == 0 && section.sh_type != SHT_NOBITS;
+        let place = range(section.sh_offset, section.sh_size, self.bytes.len() as u64)?;
+        self.bytes.get(place).filter(|_| is_there)
+    }
+
+    fn section_headers(&self) -> Option<Vec<SectionHeader>> {
+        let (offset, count) = self.sections;
+        if count == 0 {
+            return None;
+        }
+        SectionHeader::parse(&self.bytes, offset, count, CTX).ok()
+    }
+
+    /// The symbols, and where their names are. A broken table is none.
+    fn symbol_table(&self) -> Option<(Vec<goblin::elf::Sym>, Range<usize>)> {
+        let sections = self.section_headers()?;
+        let of_type = |ty| sections.iter().find(|s: &&SectionHeader| s.sh_type == ty);
+        let symtab = of_type(SHT_SYMTAB).or_else(|| of_type(SHT_DYNSYM))?;
+        let strtab = sections.get(symtab.sh_link as usize)?;
+        let names = range(strtab.sh_offset, strtab.sh_size, self.bytes.len() as u64)?;
+        let place = range(symtab.sh_offset, symtab.sh_size, self.bytes.len() as u64)?;
+        let table = Symtab::parse(&self.bytes, place.start, place.len() / SYMSIZE, CTX).ok()?;
+        Some((table.iter().collect(), names))
+    }
+
     /// Whether the program talks to its host through HTIF.
     #[must_use]
     pub fn has_tohost(&self) -> bool {
@@ -320,23 +387,7 @@ impl<'a> Image<'a> {
 
     /// The symbols that name a place, by address. A broken table gives none.
     fn read_symbols(&self) -> Vec<Symbol> {
-        let (offset, count) = self.sections;
-        if count == 0 {
-            return Vec::new();
-        }
-        let Ok(sections) = SectionHeader::parse(&self.bytes, offset, count, CTX) else { return Vec::new() };
-        let of_type = |ty| sections.iter().find(|s: &&SectionHeader| s.sh_type == ty);
-        let Some(symtab) = of_type(SHT_SYMTAB).or_else(|| of_type(SHT_DYNSYM)) else { return Vec::new() };
-        let Some(strtab) = sections.get(symtab.sh_link as usize) else { return Vec::new() };
-        let Some(names) = range(strtab.sh_offset, strtab.sh_size, self.bytes.len() as u64) else {
-            return Vec::new();
-        };
-        let Some(place) = range(symtab.sh_offset, symtab.sh_size, self.bytes.len() as u64) else {
-            return Vec::new();
-        };
-        let Ok(table) = Symtab::parse(&self.bytes, place.start, place.len() / SYMSIZE, CTX) else {
-            return Vec::new();
-        };
+        let Some((table, names)) = self.symbol_table() else { return Vec::new() };
         let mut symbols: Vec<Symbol> = table
             .iter()
             .filter(|s| s.st_shndx != 0 && !matches!(s.st_type(), STT_SECTION | STT_FILE | STT_TLS))

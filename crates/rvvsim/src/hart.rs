@@ -155,6 +155,8 @@ pub struct Hart {
     pub(crate) host_code: HostCode,
     /// What the current instruction did, when someone wants to know.
     pub(crate) log: Option<Box<CommitLog>>,
+    /// Where system calls wrote in the guest's memory, address and length, when someone wants to know.
+    pub(crate) kernel_writes: Option<Vec<(u64, usize)>>,
     /// What stores overwrite, when they may have to be taken back.
     pub(crate) journal: Option<Box<crate::engine::Journal>>,
     /// The choices of this run.
@@ -196,6 +198,7 @@ impl Hart {
             trap: None,
             host_code: HostCode::default(),
             log: None,
+            kernel_writes: None,
             journal: None,
             config,
         }

@@ -68,6 +68,7 @@ mod machine;
 mod mem;
 pub mod observe;
 mod privileged;
+pub mod sanitize;
 mod scalar;
 mod snapshot;
 #[cfg(test)]

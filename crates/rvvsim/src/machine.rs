@@ -8,6 +8,7 @@ use crate::linux::{Process, ProcessOptions, Verdict};
 use crate::mem::Ram;
 use crate::observe::{self, Observer};
 use crate::privileged::{ConsoleInput, Harts, Platform};
+use crate::sanitize::Sanitizer;
 use crate::trap::{Cause, Trap};
 use rvv_isa::Ext;
 use std::time::Instant;
@@ -164,6 +165,8 @@ pub struct Machine {
     pub(crate) process: Option<Box<Process>>,
     /// The harts of a bare-metal machine with several.
     pub(crate) harts: Option<Box<Harts>>,
+    /// Programs that the process was before: it has executed others.
+    pub(crate) programs: u64,
 }
 
 /// Instructions between looks at the clock, the timer and interrupts, at the shortest VLEN. The time that a
@@ -186,7 +189,7 @@ impl Machine {
         let mut hart = Box::new(Hart::new(config, ram, Environment::Bare(Box::new(platform))));
         hart.reset_bare();
         let harts = Harts::new(&mut hart);
-        Ok(Machine { hart, engine: Engine::default(), process: None, harts })
+        Ok(Machine { hart, engine: Engine::default(), process: None, harts, programs: 0 })
     }
 
     /// A Linux process with the image, its arguments and environment in place.
@@ -199,7 +202,13 @@ impl Machine {
         let mut hart = Box::new(Hart::new(config, ram, Environment::User(Box::new(space))));
         hart.pc = start.pc;
         hart.x[2] = start.sp;
-        Ok(Machine { hart, engine: Engine::default(), process: Some(Box::new(process)), harts: None })
+        Ok(Machine {
+            hart,
+            engine: Engine::default(),
+            process: Some(Box::new(process)),
+            harts: None,
+            programs: 0,
+        })
     }
 
     /// Runs until the guest ends, a limit is reached, or `deadline` passes. Children of a guest that forks
@@ -284,6 +293,50 @@ impl Machine {
             }
             if let Some(outcome) = self.handle(stop) {
                 return Ok(outcome);
+            }
+        }
+    }
+
+    /// Runs as [`Machine::run`] does, one instruction at a time, while `sanitizer` follows undefined values. Ends
+    /// with `None` at a finding, if it is to end there. Children of a guest that forks do return from here, and end
+    /// with [`Machine::end_child`].
+    pub fn run_sanitized(&mut self, deadline: Option<Instant>, sanitizer: &mut Sanitizer) -> Option<Outcome> {
+        self.set_deadline(deadline);
+        loop {
+            let limit = match self.instruction_limit() {
+                Ok(limit) => limit,
+                Err(outcome) => return Some(outcome),
+            };
+            let left = limit.saturating_sub(self.hart.instret);
+            if left == 0 {
+                return Some(Outcome::OutOfInstructions);
+            }
+            if deadline.is_some_and(|d| Instant::now() >= d) {
+                return Some(Outcome::TimedOut);
+            }
+            let turn = self.process.as_ref().map_or(u64::MAX, |p| p.instructions_in_turn(&self.hart));
+            let slice = left.min(SLICE / 10).min(turn).min(self.hart.instructions_to_timer());
+            let stop = self.engine.run_each(&mut self.hart, slice, sanitizer);
+            if sanitizer.is_over() {
+                return None;
+            }
+            let calls = matches!(stop, Stop::Trap(Trap { cause: Cause::EcallFromU, .. }));
+            if calls {
+                sanitizer.before_call(&mut self.hart);
+                if sanitizer.is_over() {
+                    return None;
+                }
+            }
+            let programs = self.programs;
+            if let Some(outcome) = self.handle(stop) {
+                return Some(outcome);
+            }
+            if programs != self.programs {
+                sanitizer.start_again(&self.hart);
+            } else if calls {
+                sanitizer.after_call(&mut self.hart);
+            } else {
+                sanitizer.after_turn(&mut self.hart);
             }
         }
     }
@@ -401,8 +454,8 @@ impl Machine {
         })
     }
 
-    /// A child of the guest ends with its run.
-    fn end_child(&mut self, outcome: &Outcome) {
+    /// Ends this host process if the guest here is the child of another; for the first one does nothing.
+    pub fn end_child(&mut self, outcome: &Outcome) {
         if let Some(process) = self.process.as_mut().filter(|process| process.is_child()) {
             process.end_as_child(&mut self.hart, outcome);
         }
@@ -430,6 +483,7 @@ impl Machine {
             Verdict::Kill { signal, trap } => Some(Outcome::Signaled { signal, trap }),
             Verdict::Unsupported(what) => Some(Outcome::Unsupported(what)),
             Verdict::NewProgram => {
+                self.programs += 1;
                 if let Some((ram, env)) = process.take_new_memory() {
                     self.engine.forget_all(&mut self.hart);
                     (self.hart.ram, self.hart.env) = (ram, env);

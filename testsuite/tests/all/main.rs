@@ -8,5 +8,6 @@ mod kernels;
 mod rules;
 mod runner;
 mod sail;
+mod sanitize;
 mod vector;
 mod vmatrix;

@@ -21,8 +21,14 @@ const VL: u8 = reg::A2;
 impl Lowering<'_> {
     pub fn call(&mut self, call: &Call) -> Result<(), LowerError> {
         match call.intrinsic.sem {
-            // Whatever the variable held is as good as anything.
-            Sem::Undefined => Ok(()),
+            Sem::Undefined => {
+                // Whatever the variable held is as good as anything.
+                if let (true, Some(dst)) = (self.marks, call.dst) {
+                    self.undefine();
+                    self.store_vector(self.function, dst, VD);
+                }
+                Ok(())
+            }
             Sem::Reinterpret | Sem::LmulExt | Sem::LmulTrunc => self.convert(call),
             Sem::Get | Sem::Set | Sem::Create => self.parts(call),
             Sem::Setvl | Sem::Setvlmax => self.setvl(call),
@@ -86,9 +92,51 @@ impl Lowering<'_> {
         let Some(dst) = call.dst else { return Ok(()) };
         let from = self.program.function(self.function).ty(src);
         let count = registers(from).min(registers(call.intrinsic.ret));
-        self.load_part(src, 0, count, VD);
-        self.store_part(dst, count, VD);
+        if !self.marks {
+            self.load_part(src, 0, count, VD);
+            self.store_part(dst, count, VD);
+            return Ok(());
+        }
+        self.undefine();
+        match from {
+            // Of the register only as many elements are copied as the type has.
+            Type::Vector(part) if part.nf == 1 && part.lmul.log2() < 0 => {
+                self.load_part(src, 0, count, VS2);
+                self.set_vl(reg::T0, reg::ZERO, Vtype::new(part.elem.sew(), part.lmul, true, true));
+                self.code.asm.inst(&Inst { rd: VD, rs1: VS2, ..Inst::new(Op::VmvVV) });
+            }
+            _ => self.load_part(src, 0, count, VD),
+        }
+        if let Type::Mask(n) = call.intrinsic.ret {
+            // A mask has no more bits than its type has elements: those past vl become undefined.
+            let lmul = Lmul::from_log2(3 - n.ilog2() as i32).unwrap_or(Lmul::M1);
+            self.set_vl(reg::T0, reg::ZERO, Vtype::new(Sew::E8, lmul, true, true));
+            self.code.asm.inst(&Inst { rd: VD, rs2: VD, rs1: VD, ..Inst::new(Op::VmandMm) });
+        }
+        self.store_vector(self.function, dst, VD);
         Ok(())
+    }
+
+    /// Leaves the registers from `VD` on undefined: all elements of a mask-agnostic result are masked off.
+    fn undefine(&mut self) {
+        self.set_vl(reg::T0, reg::ZERO, Vtype::new(Sew::E8, Lmul::M8, true, true));
+        self.code.asm.inst(&Inst { rd: MASK, rs2: MASK, rs1: MASK, ..Inst::new(Op::VmxorMm) });
+        self.code.asm.inst(&Inst { rd: VD, rs2: VD, imm: 0, vm: false, ..Inst::new(Op::VaddVi) });
+    }
+
+    /// With vl = 0 an instruction writes nothing, the tail included; an intrinsic's tail is undefined.
+    fn undefine_if_empty(&mut self, intrinsic: &Intrinsic) {
+        let agnostic = match intrinsic.ret {
+            Type::Vector(_) => !intrinsic.policy.tail_undisturbed(),
+            Type::Mask(_) => true,
+            _ => false,
+        };
+        if self.marks && agnostic && intrinsic.position(Role::Vl).is_some() {
+            let past = self.code.asm.label();
+            self.code.asm.branch(Op::Bne, VL, reg::ZERO, past);
+            self.undefine();
+            self.code.asm.place(past);
+        }
     }
 
     /// vget, vset and vcreate. A part of a register group or tuple is some of its registers.
@@ -150,6 +198,10 @@ impl Lowering<'_> {
         let intrinsic = call.intrinsic;
         let inst = self.instruction(intrinsic).ok_or_else(|| self.unknown(intrinsic))?;
         let vtype = config(intrinsic).ok_or_else(|| self.unknown(intrinsic))?;
+        if self.marks && intrinsic.sem == Sem::MvElement0 {
+            // It writes one register of a group.
+            self.undefine();
+        }
         for role in [Role::Mask, Role::Carry] {
             self.load_role(call, role, MASK)?;
         }
@@ -194,6 +246,7 @@ impl Lowering<'_> {
         if frm.is_some() {
             self.code.asm.csr(Op::Csrrw, reg::ZERO, csr::FRM, reg::FRM);
         }
+        self.undefine_if_empty(intrinsic);
         self.results(call)
     }
 

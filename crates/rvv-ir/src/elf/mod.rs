@@ -26,11 +26,14 @@ pub struct ElfOptions {
     /// The longest VLEN the file must run at, in bits. Longer ones end it with status 77. Memory for
     /// variables is reserved by it, and touched by the VLEN it runs at.
     pub max_vlen: u32,
+    /// What the intrinsics leave undefined, and the code would leave as it was, becomes the result of an
+    /// instruction that leaves it undefined: for who follows undefined values through the code.
+    pub marks: bool,
 }
 
 impl Default for ElfOptions {
     fn default() -> Self {
-        ElfOptions { max_vlen: 65536 }
+        ElfOptions { max_vlen: 65536, marks: false }
     }
 }
 
@@ -118,6 +121,7 @@ pub fn lower_with(programs: &[&Program], options: &ElfOptions) -> Result<Vec<u8>
             program,
             buffers: &layout.buffers[number],
             slots: &layout.slots[number],
+            marks: options.marks,
             functions: Vec::new(),
             function: 0,
             ends: Vec::new(),
@@ -251,6 +255,8 @@ struct Lowering<'p> {
     buffers: &'p [u64],
     /// The slots of each function's variables, main's last.
     slots: &'p [Slots],
+    /// See [`ElfOptions::marks`].
+    marks: bool,
     /// Where each function starts.
     functions: Vec<Label>,
     /// The function being lowered, as [`Program::function`] counts.

@@ -336,7 +336,8 @@ fn a_batch_prints_one_after_the_other_and_any_alone() {
 #[test]
 fn a_file_for_short_vectors_says_so_on_long_ones() {
     let (program, expected) = tuples();
-    let file = elf::lower_with(&[&program], &elf::ElfOptions { max_vlen: 256 }).unwrap();
+    let file = elf::lower_with(&[&program], &elf::ElfOptions { max_vlen: 256, ..elf::ElfOptions::default() })
+        .unwrap();
     assert_eq!(run(file.clone(), 256, Agnostic::Ones, &[]), ("exit 0".into(), expected));
     assert_eq!(run(file, 512, Agnostic::Ones, &[]), ("exit 77".into(), Vec::new()));
 }

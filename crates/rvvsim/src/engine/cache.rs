@@ -81,6 +81,8 @@ pub struct BlockCache {
     pub forgotten: Option<Forgotten>,
     /// Told of each block as it is decoded.
     pub observer: Option<Observer>,
+    /// The most instructions of a block.
+    pub longest: usize,
     /// Instructions retired by blocks that are no longer here.
     counts: Cell<Counts>,
     /// The hart's count of translation changes when `generation` was last moved.
@@ -102,6 +104,7 @@ impl Default for BlockCache {
             generation: 1,
             forgotten: None,
             observer: None,
+            longest: usize::MAX,
             counts: Cell::default(),
             seen_tlb_generation: 0,
             pages: FxHashMap::default(),
@@ -244,7 +247,7 @@ impl BlockCache {
             }
             self.forget(id);
         }
-        let block = translate(hart, pc, context, usize::MAX)?;
+        let block = translate(hart, pc, context, self.longest)?;
         if let Some(observer) = &mut self.observer {
             observer(pc, &block.insts);
         }

@@ -19,6 +19,7 @@ pub(crate) use block::{Block, Context};
 pub(crate) use check::Journal;
 pub use log::{CommitLog, MemoryEvent};
 pub(crate) use ops::run_vector;
+pub(crate) use run::Each;
 pub use stats::Counts;
 pub(crate) use uop::{Kind, Uop};
 

@@ -7,6 +7,16 @@ use super::translate::translate;
 use super::{Engine, Stop};
 use crate::Hart;
 use crate::config::EngineChoice;
+use crate::trap::Trap;
+use rvv_isa::Inst;
+
+/// Sees each instruction of [`Engine::run_each`], and may change the hart before and after it.
+pub(crate) trait Each {
+    /// The instruction at `hart.pc` is about to execute. Bits that are no instruction come as `ebreak`.
+    fn before(&mut self, hart: &mut Hart, inst: &Inst);
+    /// It has executed, or trapped; `hart.pc` is where execution goes on. False ends the run.
+    fn after(&mut self, hart: &mut Hart, inst: &Inst, trap: Option<&Trap>) -> bool;
+}
 
 /// The trap of a block that ended in one.
 fn trapped(hart: &mut Hart) -> Stop {
@@ -141,6 +151,47 @@ impl Engine {
             How::Anything => {}
         }
         trapped(hart)
+    }
+
+    /// Runs up to `budget` instructions, each before the eyes of `each`. Instructions are decoded once, as
+    /// blocks of one: an engine is used either for this or for [`Engine::run`].
+    pub(crate) fn run_each(&mut self, hart: &mut Hart, budget: u64, each: &mut impl Each) -> Stop {
+        self.cache.longest = 1;
+        let mut moved = true;
+        for _ in 0..budget {
+            hart.retired_in_block = 0;
+            let context = Context::of(hart);
+            let near = if moved { None } else { self.cache.jump(hart.pc, context) };
+            let (id, inst) = match near {
+                Some(block) => (block.id, block.insts[0].1),
+                None => match self.cache.find(hart, hart.pc, context, None) {
+                    Ok(Found { block, .. }) => (block.id, block.insts[0].1),
+                    Err(trap) => return Stop::Trap(trap),
+                },
+            };
+            each.before(hart, &inst);
+            let block = &self.cache.blocks()[id as usize];
+            let End { how, at } = block.run(hart);
+            hart.retired_in_block = 0;
+            moved = std::mem::take(&mut hart.resync) || how == How::Anything;
+            match how {
+                How::Trap => {
+                    hart.pc = block.pc;
+                    let trap = hart.trap.take();
+                    let goes_on = each.after(hart, &inst, trap.as_ref());
+                    return trap.filter(|_| goes_on).map_or(Stop::Budget, Stop::Trap);
+                }
+                How::Early => hart.pc = block.pc_of(at as u16),
+                How::Onwards | How::Taken | How::Computed => hart.pc = at,
+                How::Anything => {}
+            }
+            block.ran();
+            hart.instret += 1;
+            if !each.after(hart, &inst, None) {
+                break;
+            }
+        }
+        Stop::Budget
     }
 
     /// Executes one instruction; see [`Hart::log`] for what it did.

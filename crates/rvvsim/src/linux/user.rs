@@ -37,8 +37,16 @@ pub fn read(hart: &mut Hart, va: u64, buf: &mut [u8]) -> Result<(), Errno> {
     })
 }
 
+/// Tells whoever follows the guest's data that the kernel writes here.
+fn note_write(hart: &mut Hart, va: u64, len: usize) {
+    if let Some(writes) = &mut hart.kernel_writes {
+        writes.push((va, len));
+    }
+}
+
 /// Writes bytes at `va`. A fault half-way leaves the first pages written.
 pub fn write(hart: &mut Hart, va: u64, bytes: &[u8]) -> Result<(), Errno> {
+    note_write(hart, va, bytes.len());
     runs(hart, va, bytes.len(), Access::Store, |hart, offset, part| {
         hart.ram.bytes_mut()[offset..offset + part.len()].copy_from_slice(&bytes[part]);
     })

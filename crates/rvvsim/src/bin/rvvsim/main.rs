@@ -8,18 +8,20 @@ mod options;
 mod profile;
 mod qemu;
 mod report;
+mod sanitize;
 mod say;
 mod signature;
 mod sweep;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
-use options::{IsaOption, Mode, Options, Vlens};
+use options::{IsaOption, Mode, Options, SanitizeOption, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
 use rvvsim::linux::{Grant, Net, ProcessOptions};
 use rvvsim::{Config, ConsoleInput, Machine, Outcome};
+use sanitize::{Sanitize, Suppressions};
 use signature::Signature;
 use std::ffi::OsString;
 use std::fs::File;
@@ -33,6 +35,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use sweep::{Subject, Sweep, USUAL_VLENS};
 
+/// `--sanitize` found something.
+const EXIT_FOUND: u8 = 123;
 /// `--timeout` has passed, as timeout(1) says it.
 const EXIT_TIMEOUT: u8 = 124;
 /// `--max-insns` have been executed.
@@ -146,6 +150,8 @@ struct Job {
     sweep: Option<Sweep>,
     /// Where gdb is waited for.
     gdb: Option<gdb::Place>,
+    /// What `--sanitize` is to do.
+    sanitize: Option<Sanitize>,
 }
 
 impl Job {
@@ -190,6 +196,20 @@ impl Job {
             }
             process.dirs.push(grant);
         }
+        let sanitize = match o.look.sanitize {
+            None => None,
+            Some(when) => Some(Sanitize {
+                fatal: when == SanitizeOption::Fatal,
+                json: o.look.sanitize_json,
+                sarif: o.look.sanitize_sarif,
+                suppressions: match &o.look.sanitize_suppress {
+                    Some(path) => {
+                        Suppressions::read(path).map_err(|e| format!("--sanitize-suppress: {e}"))?
+                    }
+                    None => Suppressions::default(),
+                },
+            }),
+        };
         Ok(Job {
             elf: o.elf.map(find_program),
             config,
@@ -204,6 +224,7 @@ impl Job {
             signature: o.look.signature.map(|path| (path, o.look.signature_granularity)),
             sweep,
             gdb: o.look.gdb,
+            sanitize,
         })
     }
 
@@ -270,6 +291,7 @@ impl Job {
             signature: None,
             sweep: None,
             gdb: o.gdb,
+            sanitize: None,
         })
     }
 
@@ -335,19 +357,37 @@ impl Job {
         }
         let start = Instant::now();
         let deadline = self.timeout.map(|t| start + t);
-        let outcome = match (&self.gdb, &self.trace) {
-            (Some(place), _) => match gdb::run(&mut machine, place, &|| Box::new(console.clone())) {
+        let mut found = 0;
+        let outcome = match (&self.sanitize, &self.gdb, &self.trace) {
+            (Some(_), ..) if bare => {
+                return cannot_run(
+                    "--sanitize is for Linux programs; this one runs on bare metal (see --mode)",
+                );
+            }
+            (Some(sanitize), ..) => match sanitize.run(&mut machine, &image, &name, deadline) {
+                Ok((Some(outcome), places)) => {
+                    found = places;
+                    outcome
+                }
+                Ok((None, _)) => {
+                    machine.end_process();
+                    return EXIT_FOUND;
+                }
+                Err(e) => return cannot_run(&e),
+            },
+            (None, Some(place), _) => match gdb::run(&mut machine, place, &|| Box::new(console.clone())) {
                 Ok(outcome) => outcome,
                 Err(e) => return cannot_run(&e),
             },
-            (None, None) => machine.run(deadline),
-            (None, Some(path)) => match traced(&mut machine, deadline, path) {
+            (None, None, None) => machine.run(deadline),
+            (None, None, Some(path)) => match traced(&mut machine, deadline, path) {
                 Ok(outcome) => outcome,
                 Err(e) => return cannot_run(&format!("cannot write the trace to {}: {e}", path.display())),
             },
         };
         let time = start.elapsed();
         let code = conclude(&mut machine, &image, &outcome);
+        let code = if found > 0 { EXIT_FOUND } else { code };
         if let Some(Err(e)) = signature.map(|signature| signature.write(machine.hart())) {
             return cannot_run(&e);
         }

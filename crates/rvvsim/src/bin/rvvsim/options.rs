@@ -19,7 +19,7 @@ pub const STDERR: &str = "/dev/stderr";
 ///
 /// A Linux ELF runs as a user process, as under qemu-riscv64; an ELF with a `tohost` symbol whose addresses
 /// are in RAM runs on bare metal, as under Spike. The exit code is the guest's (128 + signal if one
-/// ended it); 124 means --timeout, 125 --max-insns, 126 a program that cannot be run or output that cannot be
+/// ended it); 123 means that --sanitize found something, 124 --timeout, 125 --max-insns, 126 a program that cannot be run or output that cannot be
 /// written, 127 a wrong command line.
 ///
 /// Options of rvvsim may be before and after the program and between its arguments; after `--`, all
@@ -45,6 +45,7 @@ Examples:
   rvvsim prog.elf -L SYSROOT              run a dynamically linked program
   rvvsim prog.elf --tail ones --mask ones overwrite agnostic elements: does the program notice?
   rvvsim --sweep prog.elf                 does the output depend on VLEN, agnostic elements or vl?
+  rvvsim --sanitize prog.elf              does something depend on a value that nothing defines?
   rvvsim prog.elf --trace=log             one line per instruction, as Spike's --log-commits
   rvvsim prog.elf --isa rv64gc_zba        no vectors: their instructions are illegal
   rvvsim qemu -cpu rv64,v=true prog.elf   QEMU's own options (or link it as qemu-riscv64)
@@ -267,6 +268,28 @@ pub struct LookOptions {
           conflicts_with_all = ["trace", "timeout"])]
     pub gdb: Option<Place>,
 
+    /// Follow undefined values, and report where one decides something: a branch, an address, vl, a mask of a memory
+    /// access, what is written. Also accesses outside heap blocks. With =fatal, end at the first.
+    ///
+    /// Undefined are tail and masked-off elements of agnostic operations, vector registers after calls and system
+    /// calls, stack and heap memory that was not written. Exit code 123 if something was found. The program runs
+    /// on the interpreter, several times slower.
+    #[arg(long, env = "RVVSIM_SANITIZE", value_name = "WHEN", num_args = 0..=1, require_equals = true,
+          value_enum, default_missing_value = "report", conflicts_with_all = ["trace", "gdb"])]
+    pub sanitize: Option<SanitizeOption>,
+
+    /// Write what --sanitize finds as JSON.
+    #[arg(long, env = "RVVSIM_SANITIZE_JSON", value_name = "FILE", requires = "sanitize")]
+    pub sanitize_json: Option<PathBuf>,
+
+    /// Write what --sanitize finds as SARIF.
+    #[arg(long, env = "RVVSIM_SANITIZE_SARIF", value_name = "FILE", requires = "sanitize")]
+    pub sanitize_sarif: Option<PathBuf>,
+
+    /// What --sanitize is not to report: lines of a kind of finding and a function, with * for anything.
+    #[arg(long, env = "RVVSIM_SANITIZE_SUPPRESS", value_name = "FILE", requires = "sanitize")]
+    pub sanitize_suppress: Option<PathBuf>,
+
     /// Bare metal: at the end, write the memory from begin_signature to end_signature, as lines of
     /// hexadecimal digits.
     #[arg(long, env = "RVVSIM_SIGNATURE", value_name = "FILE")]
@@ -298,7 +321,7 @@ pub struct SweepOptions {
     #[arg(long, env = "RVVSIM_SWEEP", value_name = "VLEN,...", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_parser = parse_vlens,
           conflicts_with_all = ["vlen", "tail", "mask", "vl", "trace", "stats", "profile", "strace",
-                                "signature", "gdb"])]
+                                "signature", "gdb", "sanitize"])]
     pub sweep: Option<Vlens>,
 
     /// Text that --sweep ignores: matches of this regular expression in a line, and lines of which nothing is
@@ -316,6 +339,15 @@ pub struct SweepOptions {
     /// Print the result of --sweep as JSON.
     #[arg(long, env = "RVVSIM_JSON", requires = "sweep")]
     pub json: bool,
+}
+
+/// What `--sanitize` does when it finds something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SanitizeOption {
+    /// Report all at the end.
+    Report,
+    /// End the program.
+    Fatal,
 }
 
 /// What must be the same.

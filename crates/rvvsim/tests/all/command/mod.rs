@@ -5,4 +5,5 @@ mod gdb;
 mod guest;
 mod output;
 mod profile;
+mod sanitize;
 mod sweep;

@@ -1,0 +1,177 @@
+//! `--sanitize`: planted faults are found at their lines, and mended programs are silent.
+//!
+//! The programs are in `testsuite/sanitize/`. They need a gcc that knows the intrinsics, with a static C library
+//! (`RISCV_RVV_CC`, else `riscv64-linux-gnu-gcc-14`, 15 or 16). Without one they are skipped.
+
+use super::guest::*;
+use rvv_asm::asm::Asm;
+use rvv_asm::elf_writer::ElfWriter;
+use rvv_isa::{Inst, Op};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn file(folder: &Folder, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.0.join(name);
+    std::fs::write(&path, bytes).expect("a file");
+    path
+}
+
+fn programs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testsuite/sanitize");
+    let files = std::fs::read_dir(folder).expect("the folder").map(|f| f.expect("a file").path());
+    let mut files: Vec<_> = files.filter(|f| f.extension().is_some_and(|e| e == "c")).collect();
+    files.sort();
+    files
+}
+
+fn compiler() -> Option<String> {
+    let usual = ["riscv64-linux-gnu-gcc-14", "riscv64-linux-gnu-gcc-15", "riscv64-linux-gnu-gcc-16"];
+    let names = std::env::var("RISCV_RVV_CC").map_or(usual.map(str::to_owned).to_vec(), |name| vec![name]);
+    let there = |name: &String| {
+        let mut command = Command::new(name);
+        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|s| s.success())
+    };
+    names.into_iter().find(there)
+}
+
+fn sanitized(args: &[&str], program: &Path) -> (Option<i32>, String) {
+    let output = command()
+        .args(["--sanitize", "--timeout", "100"])
+        .args(args)
+        .arg(program)
+        .stdin(Stdio::null())
+        .output()
+        .expect("rvvsim runs");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The kind of each finding, and the first line of `file` that its places name.
+fn findings(report: &str, file: &str) -> Vec<(String, u32)> {
+    let mut found: Vec<(String, u32)> = Vec::new();
+    let mut kind = None;
+    for line in report.lines() {
+        if let Some(rest) = line.strip_prefix("rvvsim: sanitize: ") {
+            kind = rest.split_once(": ").map(|(kind, _)| kind.to_owned());
+        } else if line.starts_with("  at ") || line.starts_with("  call ") {
+            let place = line.rsplit_once(&format!("{file}:")).and_then(|(_, line)| line.parse().ok());
+            if let Some(place) = place
+                && let Some(kind) = kind.take()
+            {
+                found.push((kind, place));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[test]
+fn planted_faults_are_found_at_their_lines_and_mended_programs_are_silent() {
+    let Some(compiler) = compiler() else {
+        println!("skipped: no gcc with RVV intrinsics (tools/setup installs one, or set RISCV_RVV_CC)");
+        return;
+    };
+    let programs = programs();
+    assert!(programs.len() >= 40, "{} programs", programs.len());
+    let scratch = Folder::new("sanitize-planted");
+    let next = AtomicUsize::new(0);
+    let problems = Mutex::new(Vec::new());
+    let one = |source: &Path, mended: bool| -> Result<(), String> {
+        let text = std::fs::read_to_string(source).map_err(|e| e.to_string())?;
+        let file = source.file_name().unwrap_or_default().to_string_lossy();
+        let kind = text.strip_prefix("// ").and_then(|t| t.split(':').next()).ok_or("no kind")?;
+        let line = text.lines().position(|l| l.contains("// HERE")).ok_or("no line")? as u32 + 1;
+        let elf = scratch.0.join(format!("{file}-{mended}"));
+        let mut build = Command::new(&compiler);
+        build.args(["-w", "-g", "-O1", "-march=rv64gcv", "-static", "-o"]).arg(&elf).arg(source);
+        if mended {
+            build.arg("-DMENDED");
+        }
+        let built = build.output().map_err(|e| e.to_string())?;
+        if !built.status.success() {
+            return Err(String::from_utf8_lossy(&built.stderr).into_owned());
+        }
+        let (status, report) = sanitized(&["--vlen", "128"], &elf);
+        match mended {
+            true if status == Some(0) && report == "rvvsim: sanitize: nothing found\n" => Ok(()),
+            false if status == Some(123) && findings(&report, &file) == [(kind.to_owned(), line)] => Ok(()),
+            _ => Err(format!("status {status:?}, wanted {kind} at {line}:\n{report}")),
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, Into::into) {
+            scope.spawn(|| {
+                while let Some(source) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for mended in [false, true] {
+                        if let Err(e) = one(source, mended) {
+                            let name = source.file_name().unwrap_or_default().to_string_lossy();
+                            problems.lock().unwrap().push(format!("{name}, mended {mended}: {e}"));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let problems = problems.into_inner().unwrap();
+    assert!(problems.is_empty(), "{compiler}:\n{}", problems.join("\n"));
+}
+
+/// A program that branches on the tail of a vector, and ends with status 5.
+fn branches_on_a_tail() -> Vec<u8> {
+    let mut a = Asm::new(0x10000);
+    vsetivli(&mut a, 1, E32_M1_TA_MA);
+    vmv_v_i(&mut a, 8, 1);
+    vsetivli(&mut a, 2, E32_M1_TA_MA);
+    a.inst(&Inst { rd: 9, rs2: 8, imm: 1, ..Inst::new(Op::VslidedownVi) });
+    a.inst(&Inst { rd: A0, rs2: 9, ..Inst::new(Op::VmvXS) });
+    let past = a.label();
+    a.branch(Op::Beq, A0, 0, past);
+    a.place(past);
+    a.li(A0, 5);
+    a.li(17, 94);
+    a.plain(Op::Ecall);
+    let mut elf = ElfWriter::new(0x10000);
+    elf.symbol("start", 0x10000);
+    elf.segment(0x10000, a.finish(), 5);
+    elf.finish()
+}
+
+#[test]
+fn findings_are_written_as_json_and_sarif_and_can_be_suppressed() {
+    let scratch = Folder::new("sanitize-formats");
+    let elf = file(&scratch, "branches", &branches_on_a_tail());
+    let (json, sarif) = (scratch.0.join("found.json"), scratch.0.join("found.sarif"));
+    let files = ["--sanitize-json", json.to_str().unwrap(), "--sanitize-sarif", sarif.to_str().unwrap()];
+    let (status, report) = sanitized(&files, &elf);
+    assert_eq!(status, Some(123), "{report}");
+    assert!(report.contains("undefined-branch") && report.contains("norm:vector_tail_element"), "{report}");
+    let json = std::fs::read_to_string(json).unwrap();
+    for part in ["\"kind\": \"undefined-branch\"", "\"instruction\": \"vslidedown.vi v9,v8,1\""] {
+        assert!(json.contains(part), "{part} is not in {json}");
+    }
+    let sarif = std::fs::read_to_string(sarif).unwrap();
+    assert!(sarif.contains("\"ruleId\": \"undefined-branch\"") && sarif.contains("2.1.0"), "{sarif}");
+
+    let known = file(&scratch, "known", b"undefined-br* sta* # known\n");
+    let (status, report) = sanitized(&["--sanitize-suppress", known.to_str().unwrap()], &elf);
+    assert_eq!(status, Some(5), "{report}");
+    assert!(report.contains("1 places are suppressed"), "{report}");
+    let wrong = file(&scratch, "wrong", b"undefined-branch\n");
+    let (status, report) = sanitized(&["--sanitize-suppress", wrong.to_str().unwrap()], &elf);
+    assert_eq!(status, Some(127), "{report}");
+    assert!(report.contains("line 1: there is no function"), "{report}");
+}
+
+/// The branch is not the end of the program, but of its run.
+#[test]
+fn fatal_ends_the_run_at_the_first_finding() {
+    let scratch = Folder::new("sanitize-fatal");
+    let elf = file(&scratch, "branches", &branches_on_a_tail());
+    let output = command().arg("--sanitize=fatal").arg(&elf).output().expect("rvvsim runs");
+    assert_eq!(output.status.code(), Some(123));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("1 findings at 1 places"));
+}

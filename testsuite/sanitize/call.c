@@ -1,0 +1,11 @@
+// undefined-branch: a vector register is expected to live through a call
+#include "fault.h"
+
+int main(void) {
+    long x;
+    __asm__ volatile("vsetivli zero, 1, e64, m1, ta, ma\n vmv.v.i v9, 5" ::: "v9");
+    FAULT(taken = atoi("12"), 0);
+    __asm__ volatile("vsetivli zero, 1, e64, m1, ta, ma\n vmv.x.s %0, v9" : "=r"(x));
+    DECIDE(x == 5); // HERE
+    return 0;
+}

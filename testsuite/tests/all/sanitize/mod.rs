@@ -1,0 +1,4 @@
+//! `rvvsim --sanitize`.
+
+mod kernels;
+mod oracle;
