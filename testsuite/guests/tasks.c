@@ -1,6 +1,7 @@
 // What threads and processes may ask of Linux beyond the usual: locks whose owner dies, restartable sequences,
-// descriptors of processes, limits on descriptors; with the argument "sysv", System V objects.
+// descriptors of processes, limits on descriptors, names of threads; with the argument "sysv", System V objects.
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -202,6 +203,41 @@ static void limits(void)
     printf("limits on descriptors\n");
 }
 
+// Names of threads, by what /proc says of them.
+
+static pthread_barrier_t named;
+
+static void *be_named(void *arg)
+{
+    pthread_barrier_wait(&named);
+    pthread_barrier_wait(&named);
+    char own[16];
+    CHECK(pthread_getname_np(pthread_self(), own, sizeof own) == 0 && strcmp(own, "second") == 0);
+    return NULL;
+}
+
+static void names(void)
+{
+    pthread_t other;
+    char name[16];
+    int threads = 0;
+    pthread_barrier_init(&named, NULL, 2);
+    CHECK(pthread_create(&other, NULL, be_named, NULL) == 0);
+    pthread_barrier_wait(&named);
+    CHECK(pthread_setname_np(pthread_self(), "first") == 0 && pthread_setname_np(other, "second") == 0);
+    CHECK(pthread_getname_np(other, name, sizeof name) == 0 && strcmp(name, "second") == 0);
+    CHECK(pthread_getname_np(pthread_self(), name, sizeof name) == 0 && strcmp(name, "first") == 0);
+    DIR *folder = opendir("/proc/self/task");
+    CHECK(folder);
+    for (struct dirent *entry; (entry = readdir(folder));)
+        threads += entry->d_name[0] != '.';
+    closedir(folder);
+    CHECK(threads == 2);
+    pthread_barrier_wait(&named);
+    CHECK(pthread_join(other, NULL) == 0);
+    printf("names of threads\n");
+}
+
 // System V objects, between two processes.
 
 static int semaphores, queue, memory;
@@ -256,6 +292,7 @@ int main(int argc, char **argv)
     sequences();
     descriptors();
     limits();
+    names();
     fflush(stdout);
     if (argc > 1)
         system_v();

@@ -30,7 +30,7 @@ fn for_host(file: &OpenFile) -> Result<OwnedFd, Errno> {
         }
         Kind::Zero => device("/dev/zero"),
         Kind::Random => device("/dev/urandom"),
-        Kind::Null | Kind::Capture(_) | Kind::Folder(..) => device("/dev/null"),
+        Kind::Null | Kind::Name(_) | Kind::Capture(_) | Kind::Folder(..) => device("/dev/null"),
     }
 }
 

@@ -262,12 +262,14 @@ pub enum Kind {
     Bytes(Vec<u8>, usize),
     /// Output kept for whoever runs the guest: 0 for stdout, 1 for stderr.
     Capture(usize),
-    /// A folder of the guest's own: its names, and how many have been read.
-    Folder(Vec<Vec<u8>>, usize),
+    /// A folder of the guest's own: its names, how many have been read, and what they are (`DT_*`).
+    Folder(Vec<Vec<u8>>, usize, u8),
     /// `signalfd`: which signals it reads.
     ///
     /// And a file that is readable while one is there, for epoll.
     Signals(u64, Arc<HostFile>),
+    /// The name of the thread with this id, to be written.
+    Name(u32),
     /// `/dev/null`.
     Null,
     /// `/dev/zero`.

@@ -183,7 +183,7 @@ impl Process {
                 }
                 Ok(n)
             }
-            Kind::Null => Ok(0),
+            Kind::Null | Kind::Name(_) => Ok(0),
             Kind::Zero => {
                 buffer.fill(0);
                 Ok(buffer.len())
@@ -267,6 +267,7 @@ impl Process {
                 if n == 0 && !bytes.is_empty() { Err(Errno::NOSPC.into()) } else { Ok(n) }
             }
             Kind::Null | Kind::Zero | Kind::Random => Ok(bytes.len()),
+            Kind::Name(tid) => Ok(self.name_thread(*tid, bytes)?),
             Kind::Bytes(..) | Kind::Folder(..) => Err(Errno::BADF.into()),
             Kind::Signals(..) => Err(Errno::INVAL.into()),
         }
@@ -299,12 +300,12 @@ impl Process {
                 *at = to as usize;
                 Ok(to as u64)
             }
-            Kind::Folder(_, at) => {
+            Kind::Folder(_, at, _) => {
                 *at = usize::try_from(offset).unwrap_or(usize::MAX);
                 Ok(offset)
             }
             Kind::Capture(_) | Kind::Signals(..) => Err(Errno::SPIPE.into()),
-            Kind::Null | Kind::Zero | Kind::Random => Ok(0),
+            Kind::Null | Kind::Zero | Kind::Random | Kind::Name(_) => Ok(0),
         }
     }
 

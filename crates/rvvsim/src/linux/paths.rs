@@ -27,6 +27,11 @@ const AT_SYMLINK_FOLLOW: u64 = 0x400;
 /// How often it is looked whether somebody has opened the other side of a FIFO.
 const FIFO_PATIENCE: Duration = Duration::from_millis(2);
 
+/// `DT_DIR`.
+const FOLDER: u8 = 4;
+/// `DT_LNK`.
+const LINK: u8 = 10;
+
 /// Bytes of directory entries at a time.
 const ENTRIES: usize = 32 << 10;
 
@@ -125,10 +130,18 @@ impl Process {
         }
         if self.is_descriptor_folder(&full) {
             let listed = self.list_descriptors();
-            return Ok(self.files.add(Kind::Folder(listed, 0), flags)?);
+            return Ok(self.files.add(Kind::Folder(listed, 0, LINK), flags)?);
+        }
+        if self.is_thread_folder(&full) {
+            let tids = self.threads.all.iter().map(|thread| thread.tid.to_string().into_bytes());
+            let names = [b".".to_vec(), b"..".to_vec()].into_iter().chain(tids).collect();
+            return Ok(self.files.add(Kind::Folder(names, 0, FOLDER), flags | flag::DIRECTORY)?);
+        }
+        let writes = flags & flag::ACCMODE != 0;
+        if writes && let Some(kind) = self.thread_to_name(&full) {
+            return Ok(self.files.add(kind, flags)?);
         }
         if let Some(kind) = self.synthetic(hart, &full) {
-            let writes = flags & flag::ACCMODE != 0;
             if writes && matches!(kind, Kind::Bytes(..)) {
                 return Err(Errno::ACCESS.into());
             }
@@ -172,8 +185,7 @@ impl Process {
         self.finish_open(file, flags)
     }
 
-    /// `openat2(dir, path, how, size)`. Where a path may lead is asked of the host, which knows; the sandbox,
-    /// whose paths are not the host's, has none of these questions.
+    /// `openat2(dir, path, how, size)`, outside the sandbox: where a path may lead is asked of the host.
     pub(super) fn sys_openat2(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         const HOW: u64 = 24;
         let [dir, path, how, size, ..] = args;
@@ -193,9 +205,6 @@ impl Process {
         }
         if resolve == 0 {
             return self.sys_openat(hart, [dir, path, flags, mode, 0, 0]);
-        }
-        if !self.fs.host_fs {
-            return Err(Errno::NOSYS.into());
         }
         let text = user::read_path(hart, path)?;
         let resolve = ResolveFlags::from_bits_retain(resolve);
@@ -577,7 +586,7 @@ impl Process {
 
     /// `getdents64(fd, buf, size)`.
     pub(super) fn sys_getdents64(&mut self, hart: &mut Hart, fd: u64, buf: u64, size: u64) -> Served {
-        if let Kind::Folder(names, at) = &mut self.files.get_mut(fd)?.kind {
+        if let Kind::Folder(names, at, of) = &mut self.files.get_mut(fd)?.kind {
             let mut records = Vec::new();
             while let Some(name) = names.get(*at) {
                 let len = (19 + name.len() + 1).next_multiple_of(8);
@@ -585,11 +594,12 @@ impl Process {
                     break;
                 }
                 let mut head = Layout::<19>::new();
-                let kind = if name.starts_with(b".") { 4 } else { 10 };
-                head.put(0, 8, *at as u64 + 1)
-                    .put(8, 8, *at as u64 + 1)
-                    .put(16, 2, len as u64)
-                    .put(18, 1, kind);
+                let kind = if name.starts_with(b".") { FOLDER } else { *of };
+                head.put(0, 8, *at as u64 + 1).put(8, 8, *at as u64 + 1).put(16, 2, len as u64).put(
+                    18,
+                    1,
+                    u64::from(kind),
+                );
                 records.extend_from_slice(&head.0);
                 records.extend_from_slice(name);
                 records.resize(records.len() + len - 19 - name.len(), 0);

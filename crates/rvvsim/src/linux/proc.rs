@@ -19,8 +19,52 @@ impl Process {
             .or_else(|| rest.strip_prefix(b"thread-self/"))
             .or_else(|| rest.strip_prefix(own.as_bytes()))?;
         // A thread's are those of the process.
-        let task = format!("task/{}/", self.me().tid);
-        Some(rest.strip_prefix(task.as_bytes()).unwrap_or(rest))
+        Some(self.about_thread(rest).map_or(rest, |(_, rest)| rest))
+    }
+
+    /// The thread that `task/TID/` at the begin of a path names, and the rest of the path.
+    fn about_thread<'a>(&self, path: &'a [u8]) -> Option<(usize, &'a [u8])> {
+        let path = path.strip_prefix(b"task/")?;
+        let slash = path.iter().position(|&b| b == b'/')?;
+        let tid = std::str::from_utf8(&path[..slash]).ok()?.parse().ok()?;
+        Some((self.threads.index_of(tid)?, &path[slash + 1..]))
+    }
+
+    /// The thread whose name a path is: `comm`.
+    fn named_thread(&self, path: &[u8]) -> Option<usize> {
+        let own = format!("/proc/{}/", self.identity.pid);
+        let rest = path.strip_prefix(b"/proc/self/").or_else(|| path.strip_prefix(own.as_bytes()));
+        match rest.and_then(|rest| self.about_thread(rest)) {
+            Some((thread, b"comm")) => Some(thread),
+            Some(_) => None,
+            None if self.about_self(path)? == b"comm" => {
+                Some(match path.starts_with(b"/proc/thread-self/") {
+                    true => self.threads.current,
+                    false => 0,
+                })
+            }
+            None => None,
+        }
+    }
+
+    /// The file that names a thread, to be written.
+    pub(super) fn thread_to_name(&self, path: &[u8]) -> Option<Kind> {
+        self.named_thread(path).map(|thread| Kind::Name(self.threads.all[thread].tid))
+    }
+
+    /// Whether a path is the folder of threads.
+    pub(super) fn is_thread_folder(&self, path: &[u8]) -> bool {
+        self.about_self(path.strip_suffix(b"/").unwrap_or(path)) == Some(b"task")
+    }
+
+    /// Names a thread: at most fifteen bytes, without the end of the line.
+    pub(super) fn name_thread(&mut self, tid: u32, bytes: &[u8]) -> Result<usize, Errno> {
+        let thread = self.threads.index_of(tid).ok_or(Errno::SRCH)?;
+        let name = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let len = name.len().min(15);
+        self.threads.all[thread].name = [0; 16];
+        self.threads.all[thread].name[..len].copy_from_slice(&name[..len]);
+        Ok(bytes.len())
     }
 
     /// A file that exists only for the guest: about itself, or without contents.
@@ -46,7 +90,10 @@ impl Process {
             (_, Some(b"auxv")) => Kind::Bytes(self.facts.auxv.clone(), 0),
             (_, Some(b"cmdline")) => list(&self.options.args),
             (_, Some(b"environ")) if self.options.host_fs => list(&self.options.env),
-            (_, Some(b"comm")) => text(format!("{}\n", self.comm())),
+            (_, Some(b"comm")) => {
+                let thread = self.named_thread(path).unwrap_or(self.threads.current);
+                text(format!("{}\n", self.comm_of(thread)))
+            }
             (_, Some(b"status")) => text(self.status(hart)),
             (_, Some(b"stat")) => text(self.stat_line(hart)),
             (_, Some(b"statm")) => {
@@ -59,7 +106,11 @@ impl Process {
     }
 
     fn comm(&self) -> String {
-        let name = self.me().name;
+        self.comm_of(self.threads.current)
+    }
+
+    fn comm_of(&self, thread: usize) -> String {
+        let name = self.threads.all[thread].name;
         let len = name.iter().position(|&b| b == 0).unwrap_or(16);
         String::from_utf8_lossy(&name[..len]).into_owned()
     }

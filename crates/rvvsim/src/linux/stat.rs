@@ -104,6 +104,7 @@ impl Process {
         Ok(match &self.files.get(fd)?.kind {
             Kind::Host(host) => Metadata::of(&rustix::fs::fstat(host)?),
             Kind::Bytes(bytes, _) => Metadata::made_up(S_IFREG | 0o444, bytes.len() as u64, uid),
+            Kind::Name(_) => Metadata::made_up(S_IFREG | 0o644, 0, uid),
             Kind::Folder(..) => Metadata::made_up(S_IFDIR | 0o500, 0, uid),
             Kind::Signals(..) => Metadata::made_up(0o600, 0, 0),
             Kind::Capture(_) => Metadata::made_up(S_IFIFO | 0o600, 0, uid),
@@ -127,7 +128,7 @@ impl Process {
         {
             return self.metadata_of(fd);
         }
-        if self.is_descriptor_folder(&full) {
+        if self.is_descriptor_folder(&full) || self.is_thread_folder(&full) {
             return Ok(Metadata::made_up(S_IFDIR | 0o500, 0, self.identity.uid));
         }
         if let Some(kind) = self.synthetic(hart, &full) {

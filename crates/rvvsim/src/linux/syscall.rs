@@ -24,7 +24,7 @@ impl Process {
             50 => self.sys_fchdir(a),
             52 => self.sys_fchmod(a, b),
             53 => self.sys_fchmodat(hart, a, b, c),
-            452 => self.sys_fchmodat2(hart, args),
+            452 if self.options.host_fs => self.sys_fchmodat2(hart, args),
             54 => self.sys_fchownat(hart, args),
             55 => self.sys_fchown(a, b, c),
             56 => self.sys_openat(hart, args),
@@ -36,6 +36,8 @@ impl Process {
             166 => Ok(u64::from(std::mem::replace(&mut self.umask, a as u32 & 0o777))),
             276 => self.sys_renameat2(hart, args),
             291 => self.sys_statx(hart, args),
+            // Programs try it and do without.
+            437 if !self.options.host_fs => Err(Errno::NOSYS.into()),
             437 => self.sys_openat2(hart, args),
 
             5..=16 => self.sys_xattr(hart, number, args),

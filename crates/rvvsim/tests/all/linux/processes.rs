@@ -49,7 +49,7 @@ fn tasks_have_what_linux_offers_them() {
     let scratch = Scratch::new("tasks");
     let Some(program) = compile("tasks.c", &scratch, &["-static"]) else { return };
     let common = "locks of owners that end\nrestartable sequences\ndescriptors of processes\n\
-                  limits on descriptors\n";
+                  limits on descriptors\nnames of threads\n";
     for schedule in ["round-robin", "round-robin:7", "random:1", "random:2"] {
         let got = run(rvvsim(&["--schedule", schedule], &program, &[]));
         assert_eq!(got, (common.to_owned(), Some(0)), "{schedule}");
