@@ -50,6 +50,9 @@ pub struct Command {
     /// Optimisation levels
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     levels: Option<Vec<String>>,
+    /// Flags that take turns, as of `rvvfuzz run`; `none` for none [default: as of `rvvfuzz run`, unless --levels is given]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "FLAGS")]
+    flags: Option<Vec<String>>,
     /// VLENs [default: 128,256,512,1024]
     #[arg(long, value_delimiter = ',')]
     vlen: Option<Vec<u32>>,
@@ -121,6 +124,10 @@ impl Command {
         settings.emulators = vec![EmulatorSettings::rvvsim()];
         if let Some(levels) = &self.levels {
             settings.levels = levels.clone();
+            settings.rotated.clear();
+        }
+        if let Some(flags) = &self.flags {
+            settings.rotated = flags.iter().filter(|f| *f != "none").cloned().collect();
         }
         if let Some(vlens) = &self.vlen {
             settings.setups = setups(vlens);

@@ -3,7 +3,7 @@
 use crate::programs::reduce::tidy::{each_stmt, nodes, tidy, without};
 use crate::streams::known::glob;
 use rvv_intrinsics::{Role, Type, by_name};
-use rvv_ir::{Arg, Call, Expr, Node, Program, Stmt, Var};
+use rvv_ir::{Arg, Call, Expr, Function, Node, Program, Stmt, Var};
 use rvv_oracle::{VlChoice, evaluate};
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ pub enum Kind {
     TupleParameter,
     /// A tuple is assigned under a condition.
     TupleChoice,
-    /// A function of the program takes a mask, a scalar after it, and another mask after that.
+    /// A function of the program takes a mask, after it something in a scalar register, and another mask after that.
     MasksAndScalar,
 }
 
@@ -55,13 +55,8 @@ impl Feature {
                 .get(*function)
                 .is_some_and(|f| f.params.iter().chain(f.ret.as_ref()).any(|&v| is_tuple(f.ty(v)))),
             (Stmt::Invoke { function, .. }, Some(Kind::MasksAndScalar)) => {
-                program.functions.get(*function).is_some_and(|f| {
-                    let mut rest = f.params.iter().map(|&v| f.ty(v));
-                    let mask = |ty: Type| matches!(ty, Type::Mask(_));
-                    rest.any(mask)
-                        && rest.any(|ty| !mask(ty) && !matches!(ty, Type::Vector(_)))
-                        && rest.any(mask)
-                })
+                let types = |f: &Function| f.params.iter().map(|&v| f.ty(v)).collect::<Vec<_>>();
+                program.functions.get(*function).is_some_and(|f| masks_and_scalar(&types(f)))
             }
             (Stmt::If { then, otherwise, .. }, Some(Kind::TupleChoice)) => {
                 let function = program.function(node.function);
@@ -91,6 +86,33 @@ impl Feature {
         }
         whole(tidy(without(program, &found))?, places)
     }
+}
+
+/// Whether between two masks there is a parameter in a scalar register: a scalar, a pointer, or a vector for which v8 to v23
+/// have no room, which is passed by reference.
+fn masks_and_scalar(types: &[Type]) -> bool {
+    let mut used = [false; 16];
+    let (mut mask, mut scalar) = (false, false);
+    for ty in types {
+        let (size, fields) = match ty {
+            Type::Mask(_) if scalar => return true,
+            // The first is in v0.
+            Type::Mask(_) if !mask => {
+                mask = true;
+                continue;
+            }
+            Type::Mask(_) => (1, 1),
+            Type::Vector(v) => ((v.elem.bits() / v.ratio()).max(1) as usize, usize::from(v.nf)),
+            _ => (0, 0),
+        };
+        // Groups of registers are aligned to their size.
+        let mut starts = (0..used.len()).step_by(size.max(1)).filter(|s| s + size * fields <= used.len());
+        match starts.find(|&s| size > 0 && !used[s..s + size * fields].contains(&true)) {
+            Some(start) => used[start..start + size * fields].fill(true),
+            None => scalar |= mask,
+        }
+    }
+    false
 }
 
 fn is_tuple(ty: Type) -> bool {
@@ -214,5 +236,26 @@ impl Probe {
                 break;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rvv_intrinsics::VecType;
+
+    #[test]
+    fn a_vector_without_a_register_is_passed_in_a_scalar_one() {
+        let v = |name: &str| Type::Vector(VecType::from_short(name).unwrap());
+        let (m, s) = (Type::Mask(4), Type::Size);
+        assert!(masks_and_scalar(&[m, s, m]) && masks_and_scalar(&[m, v("u8m1"), s, m]));
+        assert!(!masks_and_scalar(&[s, m, m, s]) && !masks_and_scalar(&[m, v("u32m4"), m]));
+        // As gcc 16 reads them: the second mask of the first is in v0, of the others it is not.
+        assert!(masks_and_scalar(&[v("u32m8"), v("f32m8"), m, v("u32m8"), m]));
+        assert!(!masks_and_scalar(&[v("u32m8"), m, v("u32m4"), m]));
+        assert!(!masks_and_scalar(&[v("u32m8"), v("f32m8"), m, m]));
+        // One register is taken, so that there is one group of eight left, not two.
+        assert!(masks_and_scalar(&[v("u8mf2"), v("u32m8"), m, v("u32m8"), m]));
+        assert!(masks_and_scalar(&[v("u32m8"), m, v("u16m2x4"), v("u8m1"), m]));
     }
 }
