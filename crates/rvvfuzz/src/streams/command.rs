@@ -61,7 +61,8 @@ enum Action {
     Replay(Replay),
     /// Choose the fewest streams of a corpus with the same coverage
     Distill(Distill),
-    /// Compare rvvsim's host code with its interpreter: each stream from many states, millions of instructions a minute.
+    /// Compare rvvsim's host code with its interpreter: each stream from many states, millions of
+    /// instructions a minute.
     ///
     /// It ends with 0 if they did the same, 1 if not, 2 if it could not go on.
     Engines(Engines),

@@ -1,9 +1,9 @@
 //! `rvvfuzz isa engines`: rvvsim's host code against its interpreter, as many instructions as can be.
 //!
-//! Making a stream takes much longer than running it, and compiling a block longer than running that. So each stream is
-//! run from many states, one after the other in one ELF: by the interpreter, and by host code that is made for every
-//! block before it first runs. Both are this emulator with one choice for what is agnostic, so every bit of every dump has
-//! to be the same.
+//! Making a stream takes much longer than running it, and compiling a block longer than running that. So each
+//! stream is run from many states, one after the other in one ELF: by the interpreter, and by host code that
+//! is made for every block before it first runs. Both are this emulator with one choice for what is agnostic,
+//! so every bit of every dump has to be the same.
 
 use super::coverage::Watch;
 use super::generate::{self, Chooser};

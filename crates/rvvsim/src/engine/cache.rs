@@ -15,8 +15,8 @@ use rustc_hash::FxHashMap;
 use rvv_isa::Inst;
 use std::cell::Cell;
 
-/// Entries of the table for indirect jumps, in front of the map: at first, and once there were as many jumps. Touching
-/// its pages is a good part of what a small program takes.
+/// Entries of the table for indirect jumps, in front of the map: at first, and once there were as many jumps.
+/// Touching its pages is a good part of what a small program takes.
 const JUMP_ENTRIES: [usize; 2] = [1 << 5, 1 << 10];
 
 /// An address, the generation in which it was jumped to, and above the number of the block there its context.

@@ -76,8 +76,8 @@ pub(super) enum Cold {
         first: First,
         cached: Cached,
     },
-    /// A vector access that is not on one page that the TLB knows. If it is on two, `found` is gone to, as if it had been
-    /// on one; else `missed`.
+    /// A vector access that is not on one page that the TLB knows. If it is on two, `found` is gone to, as if
+    /// it had been on one; else `missed`.
     Crossing {
         at: DynamicLabel,
         found: DynamicLabel,
@@ -221,8 +221,8 @@ impl Emitter<'_> {
                     self.first_element(first);
                     x64!(&mut self.asm; mov [rbx + VALUE], rax);
                     for uop in uops {
-                        // A store is the last, and stores what is in registers now: all of it, for what is before this
-                        // element may not have been delivered.
+                        // A store is the last, and stores what is in registers now: all of it, for what is
+                        // before this element may not have been delivered.
                         let memory = self.block.uops.vector(&uop).inst.op.shape().memory;
                         if memory.is_none_or(|memory| !memory.store) {
                             x64!(&mut self.asm; mov rax, [rbx + VALUE]; mov [rbx + vstart], rax);
@@ -310,8 +310,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// Looks up an access that may begin on one page and end on the next. `rax` is its address in the host then: both pages
-    /// are known, and the last byte is as far from the first there as it is for the guest; or it is put together.
+    /// Looks up an access that may begin on one page and end on the next. `rax` is its address in the host
+    /// then: both pages are known, and the last byte is as far from the first there as it is for the guest;
+    /// or it is put together.
     fn cross(&mut self, place: Place, range: Range, missed: DynamicLabel, apart: Apart) {
         debug_assert!(range.bytes <= PAGE as usize);
         let last = range.bytes as i32 - 1;

@@ -18,8 +18,8 @@ pub struct Thunks {
     pub call: usize,
     pub vector: usize,
     pub tail: usize,
-    /// From memory on one page or two, by the guest's address in `rax`, `ecx` bytes to `rdx`. `eax` is 0 if they are known;
-    /// else nothing was done. `rcx` and `rdx` are lost.
+    /// From memory on one page or two, by the guest's address in `rax`, `ecx` bytes to `rdx`. `eax` is 0 if
+    /// they are known; else nothing was done. `rcx` and `rdx` are lost.
     pub from_pages: usize,
     /// To memory, likewise.
     pub to_pages: usize,

@@ -5,8 +5,8 @@ use super::Access;
 /// Bytes in a page.
 pub const PAGE: u64 = 4096;
 
-/// Entries of the tables for loads and stores. They are a good part of a hart, which is made and filled for every guest;
-/// host code has a larger table of its own.
+/// Entries of the tables for loads and stores. They are a good part of a hart, which is made and filled for
+/// every guest; host code has a larger table of its own.
 const ENTRIES: usize = 128;
 /// Code is fetched once, when it is decoded.
 const FETCH_ENTRIES: usize = 16;

@@ -1,15 +1,16 @@
 //! Chains: instructions one after the other that are executed together, some pieces of all of them at a time.
 //!
-//! Of large groups, going through memory from one instruction to the next is most of the time: the vector registers are
-//! there. In a chain a value stays in a host register from the load to the store, and of a group that is written twice the
-//! last value alone is stored. That is right as all elements of all instructions are on their own:
+//! Of large groups, going through memory from one instruction to the next is most of the time: the vector
+//! registers are there. In a chain a value stays in a host register from the load to the store, and of a
+//! group that is written twice the last value alone is stored. That is right as all elements of all
+//! instructions are on their own:
 //!
-//! * all accesses are looked up before anything is written, and if one misses the interpreter goes on from the first
-//!   instruction: so nothing in a chain traps;
-//! * there is one store at most, the last instruction, and the memory it writes is what a load reads from or apart from
-//!   it; accesses over pages that are apart in the host are put together elsewhere;
-//! * where a result is a NaN, the chain has not written these pieces yet, and the interpreter executes all its
-//!   instructions from that element on.
+//! * all accesses are looked up before anything is written, and if one misses the interpreter goes on from
+//!   the first instruction: so nothing in a chain traps;
+//! * there is one store at most, the last instruction, and the memory it writes is what a load reads from or
+//!   apart from it; accesses over pages that are apart in the host are put together elsewhere;
+//! * where a result is a NaN, the chain has not written these pieces yet, and the interpreter executes all
+//!   its instructions from that element on.
 
 use super::super::cached::Cached;
 use super::super::cold::{Apart, Cold, First, Range};
@@ -118,7 +119,8 @@ impl Chain {
         [2, 1].into_iter().find(|n| self.values.len() * n + self.scalars.len() <= REGISTERS.len())
     }
 
-    /// Takes an instruction of so many bytes into the chain; false if it cannot be, and then the chain is of no use.
+    /// Takes an instruction of so many bytes into the chain; false if it cannot be, and then the chain is of
+    /// no use.
     fn take(&mut self, vinst: &VInst, bytes: usize) -> bool {
         let groups = &vinst.groups;
         let shape = vinst.inst.op.shape();
@@ -337,8 +339,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// If a load was put together, it is not known to be apart from what is stored. That does not matter, for it was loaded
-    /// before, unless the interpreter loads it again: so it is stored later.
+    /// If a load was put together, it is not known to be apart from what is stored. That does not matter, for
+    /// it was loaded before, unless the interpreter loads it again: so it is stored later.
     fn defer(&mut self, chain: &Chain, stores: usize) {
         if chain.checked.is_empty() {
             return;

@@ -120,8 +120,8 @@ impl Lane {
         matches!(self, Lane::Saturate(..) | Lane::SaturateWide { .. })
     }
 
-    /// Whether the code for one strip of a group is that for all: all operands are as far from one strip to the next, and
-    /// nothing is passed on.
+    /// Whether the code for one strip of a group is that for all: all operands are as far from one strip to
+    /// the next, and nothing is passed on.
     fn is_same_in_strips(self) -> bool {
         match self {
             Lane::Plain(_)

@@ -64,8 +64,9 @@ fn pieces(bytes: usize) -> Option<Vec<Piece>> {
     (!pieces.is_empty() && pieces.len() <= MOST_PIECES).then_some(pieces)
 }
 
-/// A group in *strips*: as many times the same pieces, each strip after the other. A large group has more than one, and
-/// host code has a loop over them, in which `ecx` counts those that are left and base registers move on.
+/// A group in *strips*: as many times the same pieces, each strip after the other. A large group has more
+/// than one, and host code has a loop over them, in which `ecx` counts those that are left and base registers
+/// move on.
 struct Strips {
     pieces: Vec<Piece>,
     count: usize,
@@ -300,8 +301,8 @@ impl Emitter<'_> {
         (vl <= vinst.vlmax && vinst.leaves_others(bytes)).then_some(bytes)
     }
 
-    /// Emits what computes a strip, and a loop around it if there are several. `rdx` points at the vector registers;
-    /// `memory`: `rax` moves on, too.
+    /// Emits what computes a strip, and a loop around it if there are several. `rdx` points at the vector
+    /// registers; `memory`: `rax` moves on, too.
     fn for_each_strip(&mut self, strips: &Strips, memory: bool, body: impl FnOnce(&mut Self)) {
         if !strips.is_loop() {
             return body(self);

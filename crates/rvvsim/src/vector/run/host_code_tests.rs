@@ -286,8 +286,8 @@ fn an_access_over_two_pages_finds_both_wherever_they_are() {
     assert!(engine.compiled().blocks > 15, "{:?}", engine.compiled());
 }
 
-/// Loads, arithmetic and a store, one after the other: large groups of them are executed together. With NaNs here and there,
-/// memory that is stored to and loaded from, scalars that are no boxes, ends of pages.
+/// Loads, arithmetic and a store, one after the other: large groups of them are executed together. With NaNs
+/// here and there, memory that is stored to and loaded from, scalars that are no boxes, ends of pages.
 #[test]
 fn host_code_of_chains_does_what_the_interpreter_does() {
     if !crate::jit::is_available() {
