@@ -423,8 +423,8 @@ fn count(file: &Path, vlen: u32) -> Option<(u64, u64)> {
     Some((after("retired : ")?, after("Collected : ")?))
 }
 
-/// How many times as fast as the others, as bars on a logarithmic scale from 1/4 to 64. Rectangles and text: a
-/// plotting crate would be more to build than to save.
+/// How many times as fast as the others, as bars on a logarithmic scale from 1/4 to 64. Rectangles and text:
+/// a plotting crate would be more to build than to save.
 fn chart(rows: &[Row]) -> String {
     const LEFT: f64 = 330.0;
     const WIDTH: f64 = 480.0;

@@ -2,8 +2,8 @@
 //! table.
 //!
 //! `cargo run --release -p benches -- compare [--qemu PATH] [--spike PATH] [--libriscv PATH] [--svg FILE]
-//! [--rounds N] [--only NAME] [--counts]`: the guests of `benches/guests` on this emulator and on others, all of
-//! them or those whose names contain NAME; with `--counts`, host instructions too, by valgrind.
+//! [--rounds N] [--only NAME] [--counts]`: the guests of `benches/guests` on this emulator and on others, all
+//! of them or those whose names contain NAME; with `--counts`, host instructions too, by valgrind.
 //!
 //! With `--markdown FILE` both rewrite their marked part of a document: see [`rvv_cli::figures`].
 

@@ -1,7 +1,8 @@
 //! One line on standard error about work that takes long.
 //!
-//! `indicatif` draws nothing where standard error is no terminal, but a campaign's log needs its lines; and it
-//! adds ten seconds of CPU time to the build for one line of text. `terminal_size` is built for clap anyway.
+//! `indicatif` draws nothing where standard error is no terminal, but a campaign's log needs its lines; and
+//! it adds ten seconds of CPU time to the build for one line of text. `terminal_size` is built for clap
+//! anyway.
 
 use crate::err;
 use std::io::IsTerminal;

@@ -32,8 +32,8 @@ pub struct Buffer {
     pub name: String,
     /// What it holds. Loads and stores use this type and no other.
     pub elem: Elem,
-    /// It holds `_Bool`: `elem` is u8, each element 0 or 1, and what is stored is converted as C does that. Only
-    /// element statements take it.
+    /// It holds `_Bool`: `elem` is u8, each element 0 or 1, and what is stored is converted as C does that.
+    /// Only element statements take it.
     pub truths: bool,
     /// How many of them, in all dimensions.
     pub len: usize,

@@ -285,8 +285,8 @@ impl Isa {
         self.0.iter()
     }
 
-    /// The extensions that this set has beyond another and that instructions ask for by name, in canonical order: not
-    /// those that only stand for several, nor for a length of the registers.
+    /// The extensions that this set has beyond another and that instructions ask for by name, in canonical
+    /// order: not those that only stand for several, nor for a length of the registers.
     pub fn beyond(&self, other: &Isa) -> impl Iterator<Item = Ext> + use<> {
         let new = ExtSet(self.0.0 & !other.0.0 & NAMED);
         new.iter()

@@ -1,5 +1,5 @@
-//! Generates programs of RVV intrinsics, runs each on the emulator at several VLENs, and judges what it prints by what the
-//! oracle expects.
+//! Generates programs of RVV intrinsics, runs each on the emulator at several VLENs, and judges what it
+//! prints by what the oracle expects.
 //!
 //! `cargo run --example generate_and_judge -- [SEED]`
 

@@ -93,7 +93,8 @@ impl Coverage {
         Coverage::of(|i, overloaded| selection.wants(i, overloaded))
     }
 
-    /// The same of what has a meaning at a VLEN: some element groups do not fit into a fraction of a register.
+    /// The same of what has a meaning at a VLEN: some element groups do not fit into a fraction of a
+    /// register.
     pub fn at(selection: &Selection, vlen: u32) -> Coverage {
         Coverage::of(|i, overloaded| exists_at(i, vlen) && selection.wants(i, overloaded))
     }

@@ -1,9 +1,9 @@
 //! What programs are like: data flow from result to computation, loops, control flow.
 //!
 //! An *operation* is a call that computes: no load, no store, no vsetvl, and none that only changes a type or
-//! takes tuples apart (vreinterpret, vlmul, vget, vset, vcreate). An *edge* is an operand of an operation that
-//! is the result of another one, however many of those, copies, branches and calls are between. A *chain* is
-//! a way along edges; its length is the operations on it.
+//! takes tuples apart (vreinterpret, vlmul, vget, vset, vcreate). An *edge* is an operand of an operation
+//! that is the result of another one, however many of those, copies, branches and calls are between. A
+//! *chain* is a way along edges; its length is the operations on it.
 
 use crate::Choice;
 use rvv_intrinsics::{Intrinsic, Role, Sem, all};

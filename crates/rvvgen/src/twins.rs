@@ -336,7 +336,8 @@ fn set(var: Var, value: CExpr) -> Stmt {
     Stmt::Set { target: Target::Var(var), value }
 }
 
-/// What an intrinsic does to one lane, in C. `wide` says in how many bits is computed where that does not matter.
+/// What an intrinsic does to one lane, in C. `wide` says in how many bits is computed where that does not
+/// matter.
 fn meaning(intrinsic: &Intrinsic, operands: &[(Role, CExpr, Elem)], wide: bool) -> Option<CExpr> {
     let get = |role: Role| operands.iter().find(|(r, ..)| *r == role).map(|(_, e, elem)| (e.clone(), *elem));
     let lane = operation(intrinsic, &get, wide)?;

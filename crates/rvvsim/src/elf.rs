@@ -296,7 +296,8 @@ impl<'a> Image<'a> {
         found.map(|s| s.value)
     }
 
-    /// The functions that symbols name, in the order of the table; the dynamic table, if that is all there is.
+    /// The functions that symbols name, in the order of the table; the dynamic table, if that is all there
+    /// is.
     pub fn functions(&self) -> impl Iterator<Item = Function> {
         let (table, names) = self.symbol_table().unwrap_or_default();
         table.into_iter().filter_map(move |s| {

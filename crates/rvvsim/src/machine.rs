@@ -297,9 +297,9 @@ impl Machine {
         }
     }
 
-    /// Runs as [`Machine::run`] does, one instruction at a time, while `sanitizer` follows undefined values. Ends
-    /// with `None` at a finding, if it is to end there. Children of a guest that forks do return from here, and end
-    /// with [`Machine::end_child`].
+    /// Runs as [`Machine::run`] does, one instruction at a time, while `sanitizer` follows undefined values.
+    /// Ends with `None` at a finding, if it is to end there. Children of a guest that forks do return from
+    /// here, and end with [`Machine::end_child`].
     pub fn run_sanitized(&mut self, deadline: Option<Instant>, sanitizer: &mut Sanitizer) -> Option<Outcome> {
         self.set_deadline(deadline);
         loop {

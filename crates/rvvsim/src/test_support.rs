@@ -19,7 +19,8 @@ impl Random {
     }
 }
 
-/// A bare-metal hart with all extensions, FS and VS on, that compares host code with the interpreter in each block.
+/// A bare-metal hart with all extensions, FS and VS on, that compares host code with the interpreter in each
+/// block.
 pub fn checked_hart(config: Config) -> Hart {
     let config = Config { isa: Isa::everything(), engine: EngineChoice::Check, jit_threshold: 0, ..config };
     let ram = Ram::new(config.mem).unwrap();

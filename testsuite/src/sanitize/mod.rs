@@ -1,8 +1,8 @@
 //! `rvvsim --sanitize` against the oracle: which bits of a program's output are undefined.
 //!
 //! The oracle evaluates intrinsics and knows for each bit of memory whether it is defined. The sanitizer sees
-//! machine code, of which it knows nothing. In the direct lowering, one instruction for each call, both must say the
-//! same of each bit that is printed.
+//! machine code, of which it knows nothing. In the direct lowering, one instruction for each call, both must
+//! say the same of each bit that is printed.
 
 pub mod command;
 
@@ -13,8 +13,8 @@ use rvvsim::linux::{Output, ProcessOptions};
 use rvvsim::sanitize::{Kind, Rules, Sanitizer};
 use rvvsim::{Config, Machine, Outcome};
 
-/// Intrinsics whose results the two call undefined for different reasons: an unordered sum is undefined to the oracle
-/// where the order matters, which is a matter of values. Machine code has one order.
+/// Intrinsics whose results the two call undefined for different reasons: an unordered sum is undefined to
+/// the oracle where the order matters, which is a matter of values. Machine code has one order.
 const EXCEPT: [&str; 2] = ["vfredusum*", "vfwredusum*"];
 
 /// The VLENs that are compared.

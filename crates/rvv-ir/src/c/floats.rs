@@ -5,12 +5,12 @@ use crate::loops::{Binary, CExpr, Lane};
 use crate::{Arg, Expr, Function, Program, Stmt};
 use rvv_intrinsics::{Elem, Sem, Type};
 
-/// Where the truth of a program is not what a compiler makes of it by default. A program that needs nothing of
-/// this can be compiled as users compile.
+/// Where the truth of a program is not what a compiler makes of it by default. A program that needs nothing
+/// of this can be compiled as users compile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FloatNeeds {
-    /// It changes the dynamic rounding mode: `FENV_ACCESS` for clang, which the file has, and `-frounding-math` for
-    /// gcc.
+    /// It changes the dynamic rounding mode: `FENV_ACCESS` for clang, which the file has, and
+    /// `-frounding-math` for gcc.
     pub rounding: bool,
     /// The bits of NaNs may matter: instructions make every NaN canonical, and quiet. By default gcc may take
     /// `x * 1` for `x`, which keeps a payload, a sign, and a signalling NaN: it needs `-fsignaling-nans`.
@@ -76,7 +76,8 @@ fn nan_bits_matter(program: &Program) -> bool {
     data || params || calls
 }
 
-/// Whether element statements add to a product of floating-point numbers, or may: gcc contracts across statements.
+/// Whether element statements add to a product of floating-point numbers, or may: gcc contracts across
+/// statements.
 fn contracts(program: &Program) -> bool {
     let (mut multiplies, mut adds) = (false, false);
     let mut see = |op: Binary, is_float: bool| {

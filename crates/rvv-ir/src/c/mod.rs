@@ -32,13 +32,13 @@ pub struct COptions<'e> {
     /// With the C library's stdio; otherwise its own start code and system calls, and no library at all. Such
     /// a file can be linked with the C library as well. [`Mode::Libc`] always has it.
     pub libc: bool,
-    /// What the file will be called, for the commands in its head comment; `program.c` or `program.cpp` unless
-    /// it is given.
+    /// What the file will be called, for the commands in its head comment; `program.c` or `program.cpp`
+    /// unless it is given.
     pub file: Option<&'e str>,
     /// C, or C++ of the same meaning.
     pub language: Language,
-    /// Buffers hold one value that means nothing, and their contents come with [`pokes`]: a compiler spends a good
-    /// part of its time on long lists of numbers. Constants are still in the file.
+    /// Buffers hold one value that means nothing, and their contents come with [`pokes`]: a compiler spends a
+    /// good part of its time on long lists of numbers. Constants are still in the file.
     pub poked: bool,
 }
 
@@ -160,7 +160,8 @@ fn is_poked(buffer: &Buffer) -> bool {
 struct Globals {
     buffers: Vec<String>,
     functions: Vec<String>,
-    /// The list of the buffers that programs write or whose contents are unknown, and that of those they print.
+    /// The list of the buffers that programs write or whose contents are unknown, and that of those they
+    /// print.
     lists: [String; 2],
     language: Language,
 }
@@ -262,7 +263,8 @@ fn emit_functions(out: &mut String, program: &Program, globals: &Globals, file: 
 struct Style {
     /// It is a template, whose argument is a number that it does not use.
     template: bool,
-    /// Its result is a reference, its first parameter. It is assigned last, after the parameters have been read.
+    /// Its result is a reference, its first parameter. It is assigned last, after the parameters have been
+    /// read.
     result_by_reference: bool,
     /// The vectors that it takes by reference: it does not assign to them.
     references: Vec<Var>,

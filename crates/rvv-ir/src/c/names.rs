@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-/// Words that a program may not use as they are: keywords of C and C++, types and functions that the file itself uses,
-/// and functions that compilers know.
+/// Words that a program may not use as they are: keywords of C and C++, types and functions that the file
+/// itself uses, and functions that compilers know.
 const TAKEN: &[&str] = &[
     "abort",
     "abs",

@@ -1,7 +1,7 @@
 //! Vectors of fixed length: `vector_size` types of gcc and clang.
 //!
-//! Their operations are done in the type of the elements, without promotion. What they mean is said once, lane by
-//! lane, by [`Lane::scalar`]; only C has the vectors.
+//! Their operations are done in the type of the elements, without promotion. What they mean is said once,
+//! lane by lane, by [`Lane::scalar`]; only C has the vectors.
 
 use super::{Binary, CExpr, Unary};
 use crate::Program;
@@ -34,8 +34,8 @@ pub enum Lane {
     Splat(Elem, CExpr),
     /// `-a` of floats, `~a` of integers.
     Unary(Unary, Box<Lane>),
-    /// An operation in the type of the elements: `+ - *` of floats and of unsigned integers, `& | ^` of integers,
-    /// `<<` of unsigned integers and `>>` of integers by a literal.
+    /// An operation in the type of the elements: `+ - *` of floats and of unsigned integers, `& | ^` of
+    /// integers, `<<` of unsigned integers and `>>` of integers by a literal.
     Binary(Binary, Box<Lane>, Box<Lane>),
     /// `a ⋈ b ? c : d`; all four of one width.
     Select(Binary, Box<[Lane; 4]>),

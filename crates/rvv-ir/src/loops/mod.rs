@@ -1,4 +1,5 @@
-//! Element statements: plain C on scalars and on elements of buffers, for what compilers vectorise themselves.
+//! Element statements: plain C on scalars and on elements of buffers, for what compilers vectorise
+//! themselves.
 //!
 //! They are statements of the same language as intrinsics: [`Stmt::Set`], [`Stmt::Loop`], [`Stmt::When`] and
 //! [`Stmt::Leave`]. Their expressions have C's types: integer promotions, usual arithmetic conversions,
@@ -6,7 +7,8 @@
 //! subscript out of range, a floating-point value that does not fit its integer) is an error of evaluation.
 //!
 //! A NaN that an element statement makes or moves has no defined sign or payload: IEEE 754 leaves them to the
-//! implementation, and compilers fold by other rules than the machine. In memory only its exponent is defined.
+//! implementation, and compilers fold by other rules than the machine. In memory only its exponent is
+//! defined.
 
 mod check;
 mod lanes;

@@ -198,8 +198,8 @@ fn an_extension_brings_what_the_official_list_says() {
     assert!(checked > COUNT);
 }
 
-/// How many instructions an extension and all it implies bring to RV64I. A change of a requirement shows here where the
-/// official list is absent; where it is there, the test above says whether the change is right.
+/// How many instructions an extension and all it implies bring to RV64I. A change of a requirement shows here
+/// where the official list is absent; where it is there, the test above says whether the change is right.
 #[test]
 fn an_extension_brings_as_many_as_it_did() {
     let brings = |isa: Isa| isa.ops().count();

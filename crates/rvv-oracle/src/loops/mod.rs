@@ -1,8 +1,8 @@
 //! Element statements: C, evaluated exactly.
 //!
 //! Integers are computed without bounds and then compared with their type: what C leaves undefined is an
-//! error. Floating point is the exact arithmetic of [`crate::arith`], one rounding (to nearest, or the dynamic
-//! mode) for each operation.
+//! error. Floating point is the exact arithmetic of [`crate::arith`], one rounding (to nearest, or the
+//! dynamic mode) for each operation.
 
 mod arith;
 

@@ -1,15 +1,17 @@
 //! One batch of programs, from their numbers to their record. The way of a program, in order:
 //!
 //! 1. it is [written](Campaign::write) from its number, and the oracle says what it must print;
-//! 2. it is built by the compilers, run on the emulators and compared, as far as the batch's [`Sample`] has them:
+//! 2. it is built by the compilers, run on the emulators and compared, as far as the batch's [`Sample`] has
+//!    them:
 //!    [`judge_all`];
 //! 3. testbeds that fail everything are left out: [`always_failing`];
 //! 4. the [`vote`] says who is wrong;
 //! 5. what is a known fault gets its name: [`Observation::fault`];
-//! 6. it is compared with the same program in other orders of its statements: [`Campaign::compare_schedules`].
+//! 6. it is compared with the same program in other orders of its statements:
+//!    [`Campaign::compare_schedules`].
 //!
-//! Then the batch goes to the [store](super::store), and each verdict to the [reducer](super::reduce): both are called by
-//! the [`workers`](super::workers).
+//! Then the batch goes to the [store](super::store), and each verdict to the [reducer](super::reduce): both
+//! are called by the [`workers`](super::workers).
 
 use super::judge::batch::{Broken, Overseer, Table, judge_all};
 use super::judge::case::{Case, Input, has_groups, operations};
@@ -256,8 +258,8 @@ impl Campaign {
         Ok(record.broken)
     }
 
-    /// Whether a build has flags that its compiler does not know; then it is not asked again. Tried when it is its turn for
-    /// the first time.
+    /// Whether a build has flags that its compiler does not know; then it is not asked again. Tried when it
+    /// is its turn for the first time.
     fn is_unknown(&self, component: Component) -> bool {
         let Component::Build(b) = component else { return false };
         let build = &self.testbeds.builds[b];
@@ -310,9 +312,9 @@ impl Campaign {
     pub fn batch(&self, first: u64, count: u64, end: Option<Instant>) -> Option<BatchRecord> {
         let begin = Instant::now();
         let mut record = BatchRecord { first, count, ..BatchRecord::default() };
-        // What changes the rounding mode is built apart, and for gcc what the bits of NaNs matter to: the others are
-        // compiled as users compile, without FENV_ACCESS, -frounding-math and -fsignaling-nans. Plain C gets other flags.
-        // Not in small batches, where a unit more costs more than it shows.
+        // What changes the rounding mode is built apart, and for gcc what the bits of NaNs matter to: the
+        // others are compiled as users compile, without FENV_ACCESS, -frounding-math and -fsignaling-nans.
+        // Plain C gets other flags. Not in small batches, where a unit more costs more than it shows.
         let whole = batch(first, self.batch);
         let gcc = whole.end - whole.start >= 16
             && self.testbeds.builds.iter().any(|b| b.compiler.family == Family::Gcc);
@@ -436,14 +438,15 @@ impl Campaign {
         number / self.schedulers.len() as u64
     }
 
-    /// Whether a build is counted in pairs of program and build: the direct lowering costs nothing and finds no bug of
-    /// a compiler, so it is counted only where there is nothing else.
+    /// Whether a build is counted in pairs of program and build: the direct lowering costs nothing and finds
+    /// no bug of a compiler, so it is counted only where there is nothing else.
     fn counts(&self, build: usize) -> bool {
         let direct = |b: &super::testbed::Build| b.compiler.family == Family::Direct;
         !direct(&self.testbeds.builds[build]) || self.testbeds.builds.iter().all(direct)
     }
 
-    /// The same program in another order must print the same; a fault that comes and goes with it has that axis.
+    /// The same program in another order must print the same; a fault that comes and goes with it has that
+    /// axis.
     fn compare_schedules(&self, written: &[Written], programs: &mut [ProgramRecord]) {
         let k = |i: usize| self.plan_number(written[i].case.number);
         for i in 0..written.len() {
@@ -515,8 +518,8 @@ struct Tried {
     outcome: Outcome,
 }
 
-/// A program that passes everywhere and fails with other data becomes the program with those data: its outcomes are the ones
-/// with them, and nothing else is known of it.
+/// A program that passes everywhere and fails with other data becomes the program with those data: its
+/// outcomes are the ones with them, and nothing else is known of it.
 fn take_failing_inputs(testbeds: &Testbeds, cases: &mut [Case], table: &mut Table, tried: &[Tried]) {
     let fails = |o: &Outcome| !matches!(o, Outcome::Pass | Outcome::Unsupported(_));
     let mut done: BTreeSet<usize> = BTreeSet::new();

@@ -1,7 +1,8 @@
 //! Campaigns: programs of intrinsics, compiled by every compiler, run on every emulator, and judged.
 //!
 //! [`settings`] decide a [`campaign`]; [`campaign`] says what happens to one batch of programs, in order;
-//! [`workers`] run many batches at once; [`sampling`] draws what is tried of each. The rooms they call, in the order in which a program passes them:
+//! [`workers`] run many batches at once; [`sampling`] draws what is tried of each. The rooms they call, in
+//! the order in which a program passes them:
 //!
 //! * [`testbed`] — compilers and emulators: what is there, and how each is asked;
 //! * [`judge`] — builds and runs programs on testbeds, and says who is wrong;

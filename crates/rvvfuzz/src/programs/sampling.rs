@@ -1,10 +1,11 @@
 //! Which of the axes beyond the program itself are tried: schedules, levels, set-ups.
 //!
-//! Each is worth its cost only now and then: a program that passes in one order of its statements nearly always passes
-//! in the others. So they are drawn, program by program or batch by batch, and the time goes into other programs.
+//! Each is worth its cost only now and then: a program that passes in one order of its statements nearly
+//! always passes in the others. So they are drawn, program by program or batch by batch, and the time goes
+//! into other programs.
 //!
-//! Everything here is a function of the seed and of a program's number alone: a campaign that was killed, or is run by
-//! other workers, draws the same.
+//! Everything here is a function of the seed and of a program's number alone: a campaign that was killed, or
+//! is run by other workers, draws the same.
 
 use super::testbed::compiler::Family;
 use super::testbed::emulator::Emulator;

@@ -49,8 +49,8 @@ pub struct Settings {
     pub triggers: u32,
     /// Levels of optimisation: flags, separated by blanks.
     pub levels: Vec<String>,
-    /// Flags that take turns: each batch is built with one of these besides, by the compilers that know them. A flag that
-    /// begins with + adds to `-march`.
+    /// Flags that take turns: each batch is built with one of these besides, by the compilers that know them.
+    /// A flag that begins with + adds to `-march`.
     #[serde(default)]
     pub rotated: Vec<String>,
     /// How emulators are set up.
@@ -121,8 +121,8 @@ pub const VLENS: [u32; 4] = [128, 256, 512, 1024];
 /// The levels if none are asked for.
 pub const LEVELS: [&str; 3] = ["-O0", "-O2", "-O3"];
 
-/// The flags that take turns if nothing is said: levels, instruction sets, how vectors are sized, tuning, and what changes
-/// the code around them. A compiler that does not know one goes without it.
+/// The flags that take turns if nothing is said: levels, instruction sets, how vectors are sized, tuning, and
+/// what changes the code around them. A compiler that does not know one goes without it.
 pub const ROTATED: [&str; 26] = [
     "-O1",
     "-Os",
@@ -360,8 +360,8 @@ impl SetupSettings {
     }
 }
 
-/// The set-ups for these VLENs. On every emulator: both ways with agnostic elements at the first, one way at the others, and
-/// vl halved once. On `rvvsim`, every VLEN with every way and either vl.
+/// The set-ups for these VLENs. On every emulator: both ways with agnostic elements at the first, one way at
+/// the others, and vl halved once. On `rvvsim`, every VLEN with every way and either vl.
 pub fn setups(vlens: &[u32]) -> Vec<SetupSettings> {
     const WAYS: [&str; 3] = ["undisturbed", "ones", "random"];
     let setup = |vlen: u32, agnostic: &str, half: bool, inside: bool| SetupSettings {

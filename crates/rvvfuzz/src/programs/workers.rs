@@ -143,7 +143,8 @@ impl Pace {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
     }
 
-    /// How many programs can be done in the time that is left; `None` if it is too short for a batch worth beginning.
+    /// How many programs can be done in the time that is left; `None` if it is too short for a batch worth
+    /// beginning.
     fn fits(&self, left: Option<Duration>) -> Option<u64> {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (Some(left), Some((programs, seconds))) = (left, last) else { return Some(u64::MAX) };
@@ -152,7 +153,8 @@ impl Pace {
     }
 }
 
-/// Runs a campaign until its count or time is reached, or `stop` is set; then finishes the batches it has begun.
+/// Runs a campaign until its count or time is reached, or `stop` is set; then finishes the batches it has
+/// begun.
 ///
 /// # Errors
 /// When it cannot go on; everything finished is stored.

@@ -354,7 +354,8 @@ impl Campaign<'_> {
             }
         };
         let mut stream = stream.clone();
-        // Alone it may agree: then what was different came from outside of the stream, which is worth telling too.
+        // Alone it may agree: then what was different came from outside of the stream, which is worth telling
+        // too.
         let alone = disagrees(lab, &stream)?;
         if let Ok(Some((rest, names))) = without_known(lab, &stream, n, peer, known) {
             match disagrees(lab, &rest)? {
@@ -369,8 +370,8 @@ impl Campaign<'_> {
                 true => stream = rest,
             }
         }
-        // A peer that took too long once, or was led astray by a stream before this one in the pack: counted, since
-        // there is nothing to make small.
+        // A peer that took too long once, or was led astray by a stream before this one in the pack: counted,
+        // since there is nothing to make small.
         if !alone && !disagrees(lab, &stream)? {
             self.lock().unsteady += 1;
             return Ok(());

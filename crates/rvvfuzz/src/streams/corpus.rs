@@ -100,8 +100,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CorpusError> {
     result.map_err(io(path))
 }
 
-/// The few of many streams that reach the same instructions under the same types, as far as they fit `bytes`: first
-/// all instructions, then as many types as there is room for.
+/// The few of many streams that reach the same instructions under the same types, as far as they fit `bytes`:
+/// first all instructions, then as many types as there is room for.
 #[must_use]
 pub fn distill(streams: &[Stream], bytes: usize) -> Vec<Entry> {
     let mut labs: BTreeMap<u32, Lab> = BTreeMap::new();
@@ -142,7 +142,8 @@ pub fn distill(streams: &[Stream], bytes: usize) -> Vec<Entry> {
     chosen.into_iter().flatten().collect()
 }
 
-/// The cells that a stream has reached: one for each instruction and type, and, past all those, one for each instruction.
+/// The cells that a stream has reached: one for each instruction and type, and, past all those, one for each
+/// instruction.
 fn cells(counts: &Counts) -> Vec<usize> {
     let mut all = Vec::new();
     for op in Op::all().filter(|&op| counts.reached(op)) {

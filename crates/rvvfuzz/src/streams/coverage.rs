@@ -5,8 +5,8 @@ use rvv_isa::{Class, FloatFormat, Inst, Isa, Lmul, Op, Scalar, Sew};
 use rvvsim::observe::Observer;
 use rvvsim::{Hart, Trap};
 
-/// An instruction with the circumstances of one execution, packed: SEW, LMUL, masked or not, class of `vl` and of
-/// `vstart`, cause of the trap, saturated or not, classes of two floating-point operands.
+/// An instruction with the circumstances of one execution, packed: SEW, LMUL, masked or not, class of `vl`
+/// and of `vstart`, cause of the trap, saturated or not, classes of two floating-point operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Key(pub(super) u64);
 
@@ -179,7 +179,8 @@ impl Observer for Watch {
     }
 }
 
-/// The classes of the floating-point operands, of the first and of the last element of the body; 0 if there are none.
+/// The classes of the floating-point operands, of the first and of the last element of the body; 0 if there
+/// are none.
 fn classes(hart: &Hart, inst: &Inst) -> [u64; 2] {
     let pair = |a: u64, b: u64, width: u32| (1 + class(a, width)) | (1 + class(b, width)) << 4;
     match inst.op.class() {

@@ -21,7 +21,8 @@ fn cells(coverage: &Coverage) -> usize {
     subjects().filter(|op| op.is_vector()).map(reached).sum()
 }
 
-/// The table as text: a row for each instruction, a column for each type, the count's order of magnitude in it.
+/// The table as text: a row for each instruction, a column for each type, the count's order of magnitude in
+/// it.
 #[must_use]
 pub fn text(coverage: &Coverage) -> String {
     let mut out = format!(

@@ -1,5 +1,5 @@
-//! The state a stream ends in, as both environments write it down and as [`super::inprocess`] makes it: a list
-//! of words.
+//! The state a stream ends in, as both environments write it down and as [`super::inprocess`] makes it: a
+//! list of words.
 
 use super::layout::{SANDBOX, SANDBOX_SIZE};
 use std::ops::Range;

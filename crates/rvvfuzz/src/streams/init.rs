@@ -174,7 +174,8 @@ fn pool() -> &'static [u8] {
     })
 }
 
-/// Offsets from any base are below this: an indexed access with a base in the first half of the sandbox stays inside.
+/// Offsets from any base are below this: an indexed access with a base in the first half of the sandbox stays
+/// inside.
 pub const INDEX_LIMIT: u64 = SANDBOX_SIZE / 2;
 
 /// The indices of the four widths, [`INDICES_SIZE`] bytes each.

@@ -1,6 +1,6 @@
-//! Streams on `rvvsim`, in process: two machines that are set to a stream's initial state and step through it side
-//! by side. One keeps agnostic elements, the other overwrites them with ones; where their registers differ is
-//! what the manual leaves open.
+//! Streams on `rvvsim`, in process: two machines that are set to a stream's initial state and step through it
+//! side by side. One keeps agnostic elements, the other overwrites them with ones; where their registers
+//! differ is what the manual leaves open.
 
 use super::dump::{MOST_TRAPS, Places};
 use super::init::{Start, indices};
@@ -220,8 +220,8 @@ fn set_privilege(hart: &mut Hart, privilege: Privilege) {
     }
 }
 
-/// As the handlers go on: behind the instruction, and on bare metal in M-mode after an `ecall` from below. The system
-/// call on Linux returns 0.
+/// As the handlers go on: behind the instruction, and on bare metal in M-mode after an `ecall` from below.
+/// The system call on Linux returns 0.
 fn go_on(hart: &mut Hart, trap: &Trap, environment: Environment) {
     let low = hart.fetch_parcel(hart.pc()).unwrap_or(0);
     hart.set_pc(hart.pc().wrapping_add(size(low.into())));
@@ -435,8 +435,8 @@ impl Lab {
             for byte in bytes {
                 let open = &mut self.open[byte];
                 if eew == 1 && matches!(open, Open::Free | Open::FreeBits) {
-                    // Where a mask is written under a mask, what is not written stays free; which bits those are is
-                    // not asked.
+                    // Where a mask is written under a mask, what is not written stays free; which bits those
+                    // are is not asked.
                     let at = 8 * byte - group.start;
                     let written =
                         |bit: usize| inst.vm && (vstart as usize..vl as usize).contains(&(at + bit));
@@ -536,8 +536,8 @@ impl Lab {
         self.run_as(Environment::Bare, stream, n, watch)
     }
 
-    /// Runs a stream in slot `n` as it would run in an environment: in M-mode, or in U-mode under something like
-    /// Linux.
+    /// Runs a stream in slot `n` as it would run in an environment: in M-mode, or in U-mode under something
+    /// like Linux.
     ///
     /// # Errors
     /// What makes the stream one not to compare.
@@ -605,7 +605,8 @@ fn reads_flags(inst: &Inst) -> bool {
     inst.op.class() == Class::Csr && inst.rd != 0 && [csr::FFLAGS, csr::FCSR].contains(&(inst.imm as u16))
 }
 
-/// Whether an instruction sets `vl` with VLMAX < AVL < 2*VLMAX, or keeps it under another VLMAX, which is reserved.
+/// Whether an instruction sets `vl` with VLMAX < AVL < 2*VLMAX, or keeps it under another VLMAX, which is
+/// reserved.
 fn leaves_choice(hart: &Hart, inst: &Inst) -> bool {
     let bits = match inst.op {
         Op::Vsetvli | Op::Vsetivli => inst.imm as u64,

@@ -1,5 +1,5 @@
-//! Differences that have been looked into: where a peer is wrong, or the manual leaves a choice. A campaign counts
-//! them by name and does not report them again.
+//! Differences that have been looked into: where a peer is wrong, or the manual leaves a choice. A campaign
+//! counts them by name and does not report them again.
 
 use super::inprocess::{Lab, Violation};
 use super::layout::{SANDBOX, SANDBOX_SIZE, slot};
@@ -42,8 +42,8 @@ pub struct Known {
     /// Only if the scalar floating-point operand of a vector instruction is (not) NaN-boxed.
     #[serde(default)]
     pub boxed: Option<bool>,
-    /// Only if our trap is (not) at the first byte of the page behind the sandbox: a misaligned access that crosses
-    /// into it faults there.
+    /// Only if our trap is (not) at the first byte of the page behind the sandbox: a misaligned access that
+    /// crosses into it faults there.
     #[serde(default)]
     pub boundary: Option<bool>,
     /// Only if the address our trap tells is (not) a multiple of eight.
@@ -177,7 +177,8 @@ pub fn events(
     Ok(events.all)
 }
 
-/// The stream, in slot `n`, without the steps of known differences, and the names of those; nothing if it has none.
+/// The stream, in slot `n`, without the steps of known differences, and the names of those; nothing if it has
+/// none.
 ///
 /// # Errors
 /// What makes the stream one not to compare.

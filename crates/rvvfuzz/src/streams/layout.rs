@@ -1,5 +1,5 @@
-//! Where things are in memory. The two environments share all addresses, so that a stream computes the same in
-//! both.
+//! Where things are in memory. The two environments share all addresses, so that a stream computes the same
+//! in both.
 
 /// Where the code around the streams starts.
 pub const RUNTIME: u64 = 0x8000_0000;

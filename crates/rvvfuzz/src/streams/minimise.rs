@@ -1,4 +1,5 @@
-//! Makes a stream small that a property holds for: the fewest steps, then the fewest inputs that are not zero.
+//! Makes a stream small that a property holds for: the fewest steps, then the fewest inputs that are not
+//! zero.
 
 use super::stream::{Step, Stream};
 

@@ -1,4 +1,5 @@
-//! Changes streams: the instruction within its operand shape, an operand, or the steps; or splices two of them.
+//! Changes streams: the instruction within its operand shape, an operand, or the steps; or splices two of
+//! them.
 
 use super::builder::{Builder, Pushed};
 use super::coverage::{Watch, subjects};

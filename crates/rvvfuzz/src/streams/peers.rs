@@ -27,8 +27,8 @@ pub enum Kind {
     Spike(PathBuf),
     /// QEMU user mode: the Linux environment, dumps on standard output.
     Qemu(PathBuf),
-    /// `rvvsim` itself, in process, with every block compiled before it first runs: the bare environment. It is
-    /// compared with the interpreter.
+    /// `rvvsim` itself, in process, with every block compiled before it first runs: the bare environment. It
+    /// is compared with the interpreter.
     HostCode,
     /// A command in which `{elf}` stands for the file and `{vlen}` for VLEN: the Linux environment, dumps on
     /// standard output.
@@ -160,7 +160,8 @@ impl Peer {
         )
     }
 
-    /// Runs streams of one VLEN, all in one ELF, from slot `first` on, and returns their dumps. `folder` is for files of the exchange.
+    /// Runs streams of one VLEN, all in one ELF, from slot `first` on, and returns their dumps. `folder` is
+    /// for files of the exchange.
     ///
     /// # Errors
     /// When the peer does not start, does not end well or in time, or gives too little.

@@ -94,7 +94,8 @@ fn policies(lab: &mut Lab, ran: &[(&Entry, Ran)], replayed: &mut Replayed) -> Re
         let kept = ask_here(&streams, environment, Agnostic::Undisturbed)?;
         let mut open: Vec<Option<Ran>> = Vec::with_capacity(streams.len());
         for (n, stream) in streams.iter().enumerate() {
-            // A stream may read agnostic elements in one environment and not in the other: then it says nothing.
+            // A stream may read agnostic elements in one environment and not in the other: then it says
+            // nothing.
             open.push(lab.run_as(environment, stream, n, &mut Watch::default()).ok());
         }
         for policy in [Agnostic::Ones, Agnostic::OnesToRegister, Agnostic::Random(1), Agnostic::Random(2)] {

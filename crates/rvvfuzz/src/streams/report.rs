@@ -106,8 +106,8 @@ pub fn expecting(name: &str, stream: &Stream, dump: &[u64]) -> Entry {
     Entry { name: name.to_owned(), stream: stream.clone(), expected }
 }
 
-/// Whether `rvvsim`'s two environments agree with the run in process, and with its blocks: the emulator against
-/// itself.
+/// Whether `rvvsim`'s two environments agree with the run in process, and with its blocks: the emulator
+/// against itself.
 ///
 /// # Errors
 /// In what they differ.

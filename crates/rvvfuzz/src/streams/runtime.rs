@@ -1,9 +1,9 @@
 //! The program around the streams, in two environments: an ELF for Linux, and one for bare metal with HTIF.
 //!
-//! For each stream it sets every register, the CSRs and the sandbox, runs the stream, and writes its [dump](super::dump)
-//! behind the last. Traps come to a handler that writes down what they were, skips the instruction and goes on: `mtvec`
-//! on bare metal, signals on Linux. Bare metal leaves the dumps between `begin_signature` and
-//! `end_signature`; Linux writes them to standard output.
+//! For each stream it sets every register, the CSRs and the sandbox, runs the stream, and writes its
+//! [dump](super::dump) behind the last. Traps come to a handler that writes down what they were, skips the
+//! instruction and goes on: `mtvec` on bare metal, signals on Linux. Bare metal leaves the dumps between
+//! `begin_signature` and `end_signature`; Linux writes them to standard output.
 
 use super::dump::{MOST_TRAPS, Places};
 use super::init::{Init, Start, indices};
@@ -205,7 +205,8 @@ impl Runtime {
     }
 }
 
-/// Puts cause, `tval`, `pc` and `vstart` into the next record. `load` brings each of the first three into [`T2`].
+/// Puts cause, `tval`, `pc` and `vstart` into the next record. `load` brings each of the first three into
+/// [`T2`].
 fn record(a: &mut Asm, load: impl Fn(&mut Asm, usize)) {
     let full = a.label();
     a.rri(Op::Ld, T0, GP, TRAP_COUNT);

@@ -1,4 +1,5 @@
-//! The range of an unordered floating-point sum: the manual lets an implementation add in any order, as a tree.
+//! The range of an unordered floating-point sum: the manual lets an implementation add in any order, as a
+//! tree.
 
 use super::compare::to_f64;
 use super::inprocess::Sum;
@@ -7,8 +8,8 @@ use rvvsim::Hart;
 
 /// The range of the sum that an instruction is about to make; nothing if it makes none.
 ///
-/// Each of the additions rounds, by at most one unit in the last place of a partial sum, and no partial sum is
-/// greater than the sum of the magnitudes.
+/// Each of the additions rounds, by at most one unit in the last place of a partial sum, and no partial sum
+/// is greater than the sum of the magnitudes.
 #[must_use]
 pub fn range(hart: &Hart, inst: &Inst) -> Option<Sum> {
     let wide = match inst.op {

@@ -1,8 +1,8 @@
 //! Programs that must not compile: a generated program with one defect.
 //!
-//! A compiler that crashes on one, or does not end, is wrong at once. One that accepts it is wrong if the rule
-//! says so; each defect names its rule. The program without the defect is there too, so that a compiler that
-//! refuses both is known to lack something else.
+//! A compiler that crashes on one, or does not end, is wrong at once. One that accepts it is wrong if the
+//! rule says so; each defect names its rule. The program without the defect is there too, so that a compiler
+//! that refuses both is known to lack something else.
 
 mod edit;
 

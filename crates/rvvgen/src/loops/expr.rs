@@ -123,7 +123,8 @@ impl Writer<'_> {
         Val::select(c, a.clone(), b).unwrap_or(a)
     }
 
-    /// Two operands by an operation that is defined for all their values: if need be on unsigned or wider ones.
+    /// Two operands by an operation that is defined for all their values: if need be on unsigned or wider
+    /// ones.
     pub(super) fn combined(&mut self, a: Val, b: Val) -> Val {
         const FLOAT: [Binary; 8] = [
             Binary::Add,

@@ -2,8 +2,8 @@
 //!
 //! A program is a few functions whose inputs the compiler cannot see. Each is a sequence of nests: first the
 //! skeleton (loops, bounds, what kind of nest it is), then the details (statements, expressions, subscripts).
-//! What values an expression may have is tracked ([`value`]), so that signed overflow and its like are avoided by
-//! choice of types and operations. Buffers grow as subscripts need it.
+//! What values an expression may have is tracked ([`value`]), so that signed overflow and its like are
+//! avoided by choice of types and operations. Buffers grow as subscripts need it.
 
 mod expr;
 mod nest;

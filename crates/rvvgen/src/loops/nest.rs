@@ -97,7 +97,8 @@ impl Writer<'_> {
         vec![Stmt::Loop(Box::new(Loop { index: var, from: start, compare, to: end, step, pragma, body }))]
     }
 
-    /// A bound: a literal, or something that has this value and that the compiler cannot see, or not all of it.
+    /// A bound: a literal, or something that has this value and that the compiler cannot see, or not all of
+    /// it.
     pub(super) fn bound(&mut self, ty: Type, elem: Elem, value: i64, opaque: f64) -> CExpr {
         if !self.chance(opaque) {
             return CExpr::int(elem, value);

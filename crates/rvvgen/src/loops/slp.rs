@@ -1,4 +1,5 @@
-//! Groups of adjacent scalar statements: the same expression for each lane, the lanes of its operands permuted.
+//! Groups of adjacent scalar statements: the same expression for each lane, the lanes of its operands
+//! permuted.
 
 use super::value::Val;
 use super::{Counter, Writer};

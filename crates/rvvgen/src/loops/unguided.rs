@@ -1,9 +1,9 @@
-//! Programs without a policy, to measure the policies against: every alternative of the grammar is as likely as
-//! every other, and no choice knows of another one.
+//! Programs without a policy, to measure the policies against: every alternative of the grammar is as likely
+//! as every other, and no choice knows of another one.
 //!
-//! A loop is one kind of statement among others, its bounds are as likely opaque as known, its counter is of any
-//! type. A subscript is a literal, a counter or any expression, reduced to the size. What is assigned to, what is
-//! read and every operator are drawn from all there are.
+//! A loop is one kind of statement among others, its bounds are as likely opaque as known, its counter is of
+//! any type. A subscript is a literal, a counter or any expression, reduced to the size. What is assigned to,
+//! what is read and every operator are drawn from all there are.
 
 use super::value::Val;
 use super::{Counter, Writer};

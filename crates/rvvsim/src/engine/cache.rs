@@ -193,8 +193,8 @@ impl BlockCache {
         }
     }
 
-    /// Whether all code of this generation can still be fetched from where it was. A process asks often: each `munmap`
-    /// changes translations, and hardly ever those of code.
+    /// Whether all code of this generation can still be fetched from where it was. A process asks often: each
+    /// `munmap` changes translations, and hardly ever those of code.
     fn is_where_it_was(&self, hart: &mut Hart) -> bool {
         matches!(hart.env, Environment::User(_))
             && self

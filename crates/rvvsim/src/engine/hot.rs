@@ -17,8 +17,8 @@ pub struct Hot {
     unavailable: bool,
     /// When so many blocks are compiled, see whether the choice of registers still is a good one.
     review_at: u64,
-    /// Blocks to compile next, by number and serial number: several at a time, for making pages writable and executable
-    /// takes longer than compiling.
+    /// Blocks to compile next, by number and serial number: several at a time, for making pages writable and
+    /// executable takes longer than compiling.
     waiting: Vec<(u32, u64)>,
 }
 

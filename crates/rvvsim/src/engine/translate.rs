@@ -216,7 +216,8 @@ impl Builder {
 
     fn call(&mut self, handler: Handler, flow: Flow, i: &Inst) -> bool {
         self.calls.push(handler);
-        // CSR accesses end a block because a write may change anything. These are read, after loads that set `vl`.
+        // CSR accesses end a block because a write may change anything. These are read, after loads that set
+        // `vl`.
         let flow = if scalar::reads_vector_length(i) { Flow::Next } else { flow };
         let kind = if flow == Flow::Next { Kind::Call } else { Kind::CallEnd };
         self.push(kind, i, self.calls.len() - 1, 0);

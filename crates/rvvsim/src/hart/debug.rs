@@ -1,5 +1,5 @@
-//! Memory as a debugger sees it: RAM by virtual address, whatever is being logged, and never a device, which a
-//! look might change.
+//! Memory as a debugger sees it: RAM by virtual address, whatever is being logged, and never a device, which
+//! a look might change.
 
 use super::Hart;
 use crate::mem::{Access, PAGE, Target};
@@ -12,7 +12,8 @@ impl Hart {
         })
     }
 
-    /// Writes RAM from `va` on, code included; how many bytes there are before the first that cannot be written.
+    /// Writes RAM from `va` on, code included; how many bytes there are before the first that cannot be
+    /// written.
     pub fn poke(&mut self, va: u64, bytes: &[u8]) -> usize {
         let done = self.by_pages(va, bytes.len(), Access::Store, |hart, offset, done, len| {
             hart.write_memory(offset, &bytes[done..done + len]);

@@ -1,7 +1,7 @@
 //! The part of a hart's state that belongs to the thread it executes.
 //!
-//! The threads of a process take turns on one hart. Memory, TLB and decoded blocks are the process's and stay;
-//! registers are exchanged.
+//! The threads of a process take turns on one hart. Memory, TLB and decoded blocks are the process's and
+//! stay; registers are exchanged.
 
 use super::{Hart, RegFile};
 use crate::config::Config;

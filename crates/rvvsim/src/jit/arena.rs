@@ -1,9 +1,9 @@
 //! Memory for host code, and beside it the words that host code jumps through.
 //!
-//! `unsafe` here is the mapping itself. Code pages are writable or executable, never both: [`Arena::add`] makes the
-//! pages that it writes to writable, and [`Arena::close`] makes them executable again. Nothing runs meanwhile: an arena
-//! belongs to one engine, which is on one thread. Words ([`Arena::set_word`]) are data: host code reads its jump targets there, so that
-//! linking two blocks writes no code.
+//! `unsafe` here is the mapping itself. Code pages are writable or executable, never both: [`Arena::add`]
+//! makes the pages that it writes to writable, and [`Arena::close`] makes them executable again. Nothing runs
+//! meanwhile: an arena belongs to one engine, which is on one thread. Words ([`Arena::set_word`]) are data:
+//! host code reads its jump targets there, so that linking two blocks writes no code.
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
@@ -60,8 +60,8 @@ impl Arena {
         self.base.expose_provenance() + self.words + self.used
     }
 
-    /// Adds code, which was assembled for the address [`Arena::next`]. It may be executed after [`Arena::close`]. False if
-    /// there is no room.
+    /// Adds code, which was assembled for the address [`Arena::next`]. It may be executed after
+    /// [`Arena::close`]. False if there is no room.
     pub fn add(&mut self, code: &[u8]) -> bool {
         // Each piece starts on a new line of the host's cache.
         let end = (self.used + code.len()).next_multiple_of(64);
@@ -91,7 +91,8 @@ impl Arena {
         done
     }
 
-    /// All code may be executed, and no longer written. False if the host did not allow it: then none is to be used.
+    /// All code may be executed, and no longer written. False if the host did not allow it: then none is to
+    /// be used.
     #[must_use]
     pub fn close(&mut self) -> bool {
         let Range { start, end } = std::mem::take(&mut self.open);

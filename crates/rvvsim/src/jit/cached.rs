@@ -1,11 +1,13 @@
 //! Which pieces of guest vector registers are in host registers, too.
 //!
-//! Memory always has them: a result is written and, if it is read again soon, kept. So nothing has to be saved when host
-//! code is left, and after a helper was called what was kept is loaded again ([`super::emit::Emitter::refill`]).
+//! Memory always has them: a result is written and, if it is read again soon, kept. So nothing has to be
+//! saved when host code is left, and after a helper was called what was kept is loaded again
+//! ([`super::emit::Emitter::refill`]).
 
 use super::simd::Width;
 
-/// The first host register that keeps a piece, and how many there are. The others are for templates to compute in.
+/// The first host register that keeps a piece, and how many there are. The others are for templates to
+/// compute in.
 const FIRST: u8 = 5;
 const COUNT: usize = 7;
 

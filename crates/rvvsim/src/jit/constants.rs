@@ -1,12 +1,13 @@
-//! Vectors that host code uses as they are. They are beside the rest of what it uses, in the hart, so that one register
-//! leads to all of it.
+//! Vectors that host code uses as they are. They are beside the rest of what it uses, in the hart, so that
+//! one register leads to all of it.
 
 use super::registers::field;
 use crate::Hart;
 use crate::hart::HostCode;
 use std::mem::offset_of;
 
-/// A bit for each element of a byte of a mask, by the width of the elements: those of 64 bits need two registers.
+/// A bit for each element of a byte of a mask, by the width of the elements: those of 64 bits need two
+/// registers.
 pub const BITS_8: usize = 0;
 pub const BITS_16: usize = 32;
 pub const BITS_32: usize = 64;

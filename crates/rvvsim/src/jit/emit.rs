@@ -1,7 +1,8 @@
 //! From a block of micro-ops to host code, in one pass.
 //!
-//! A template is an optimisation of a micro-op of [`crate::engine`], never a second meaning: `--engine check` runs both.
-//! Code that is hardly ever reached (misses, traps, the end of the budget) comes after the block's own.
+//! A template is an optimisation of a micro-op of [`crate::engine`], never a second meaning: `--engine check`
+//! runs both. Code that is hardly ever reached (misses, traps, the end of the budget) comes after the block's
+//! own.
 
 use super::How;
 use super::cached::Cached;
@@ -180,8 +181,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where to compute `rd = rs1 op rs2` by a host instruction that overwrites its first operand: there is `rs1` then,
-    /// and `rs2` still is where it was.
+    /// Where to compute `rd = rs1 op rs2` by a host instruction that overwrites its first operand: there is
+    /// `rs1` then, and `rs2` still is where it was.
     pub(super) fn first_operand(&mut self, u: &Uop) -> u8 {
         let mut d = self.target(u.rd);
         if u.rs2 != u.rs1 && self.map.place(u.rs2) == Place::Host(d) {
@@ -225,8 +226,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Looks the address in `rax` of so many bytes up: the host's address is there then, or `miss` is gone to. Elements are of
-    /// `size` bytes.
+    /// Looks the address in `rax` of so many bytes up: the host's address is there then, or `miss` is gone
+    /// to. Elements are of `size` bytes.
     pub(super) fn lookup(&mut self, access: Access, bytes: usize, size: usize, miss: DynamicLabel) {
         let table = HostTlb::table_offset(access) as i32;
         if !self.site.misaligned && size > 1 {

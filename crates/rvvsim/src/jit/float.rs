@@ -1,13 +1,15 @@
 //! Scalar floating point in host code: single and double precision on the host's FPU.
 //!
-//! While host code runs, the host's control register `mxcsr` rounds as `frm` says and collects the flags; whoever leaves
-//! host code, or calls a helper from it, takes them to `fflags`. The host's arithmetic is IEEE 754's with tininess detected
-//! after rounding, as the F extension wants it; it differs in NaNs, and in conversions that are out of range. So an instruction
-//! whose result is a NaN, or the host's sign of such a conversion, is executed again by its handler, which also knows about
-//! flags that the host did not raise (∞ × 0 + a quiet NaN). Flags that the host did raise are right.
+//! While host code runs, the host's control register `mxcsr` rounds as `frm` says and collects the flags;
+//! whoever leaves host code, or calls a helper from it, takes them to `fflags`. The host's arithmetic is IEEE
+//! 754's with tininess detected after rounding, as the F extension wants it; it differs in NaNs, and in
+//! conversions that are out of range. So an instruction whose result is a NaN, or the host's sign of such a
+//! conversion, is executed again by its handler, which also knows about flags that the host did not raise (∞
+//! × 0 + a quiet NaN). Flags that the host did raise are right.
 //!
-//! Rounding modes that the host does not have (`frm` above 3) do not get here: see [`super::Jit::can_run`]. A static mode is
-//! left to the handler, but for rounding towards zero, which the host's conversions have as instructions.
+//! Rounding modes that the host does not have (`frm` above 3) do not get here: see [`super::Jit::can_run`]. A
+//! static mode is left to the handler, but for rounding towards zero, which the host's conversions have as
+//! instructions.
 
 use super::cold::Cold;
 use super::emit::Emitter;
@@ -54,8 +56,8 @@ impl Emitter<'_> {
                 self.result(i, $is_double, cold)
             }};
         }
-        /// `rd` = whether a comparison holds. With a NaN, which the host shows as odd parity, it is the handler's: only that
-        /// knows whether a flag is raised, which makes `FS` dirty.
+        /// `rd` = whether a comparison holds. With a NaN, which the host shows as odd parity, it is the
+        /// handler's: only that knows whether a flag is raised, which makes `FS` dirty.
         macro_rules! compare {
             ($double:ident $single:ident, $is_double:expr, $a:expr, $b:expr, $set:ident) => {{
                 let cold = self.operands(u, $is_double, &[$a, $b]);
@@ -155,7 +157,8 @@ impl Emitter<'_> {
                 if i.rm != DYNAMIC && !matches!(op, Op::FcvtDW | Op::FcvtDWu) {
                     return false;
                 }
-                // Of 32 bits to double precision it is exact, whatever the mode, which still must be a valid one.
+                // Of 32 bits to double precision it is exact, whatever the mode, which still must be a valid
+                // one.
                 if i.rm == 5 || i.rm == 6 {
                     return false;
                 }
@@ -249,8 +252,8 @@ impl Emitter<'_> {
         self.dirty_float();
     }
 
-    /// `FS` becomes dirty if the integer in `rax` is not the number in `xmm0`: then a flag was raised, set before or not.
-    /// What was truncated to an integer is a number again without rounding.
+    /// `FS` becomes dirty if the integer in `rax` is not the number in `xmm0`: then a flag was raised, set
+    /// before or not. What was truncated to an integer is a number again without rounding.
     fn dirty_if_inexact(&mut self, double: bool) {
         x64!(&mut self.asm; vxorps xmm1, xmm1, xmm1);
         match double {

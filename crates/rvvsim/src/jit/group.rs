@@ -1,8 +1,8 @@
 //! Accesses by one base register: the fields of a structure, the slots of a stack frame.
 //!
-//! Those of a block are looked up together: if the whole range of their addresses is on one page that the TLB knows, each
-//! is one host instruction, by `rdx`. If it is not, the interpreter goes on from the first of them, and if that happens
-//! often the block is compiled anew without groups.
+//! Those of a block are looked up together: if the whole range of their addresses is on one page that the TLB
+//! knows, each is one host instruction, by `rdx`. If it is not, the interpreter goes on from the first of
+//! them, and if that happens often the block is compiled anew without groups.
 
 use super::cold::Cold;
 use super::emit::Emitter;

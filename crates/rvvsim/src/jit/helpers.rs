@@ -1,7 +1,7 @@
 //! What host code calls: everything that has no template, and accesses that miss the TLB.
 //!
-//! `unsafe` is the pointers that host code passes: to the hart it was entered with, and into the block it was compiled
-//! from, which is kept as long as its code can be reached.
+//! `unsafe` is the pointers that host code passes: to the hart it was entered with, and into the block it was
+//! compiled from, which is kept as long as its code can be reached.
 
 use crate::Hart;
 use crate::engine::{Kind, run_vector};
@@ -15,7 +15,8 @@ pub type Status = u32;
 /// Goes on.
 pub const GO_ON: Status = 0;
 
-/// What host code tells of an instruction: its micro-op's kind, its number in the block, and how many the block has.
+/// What host code tells of an instruction: its micro-op's kind, its number in the block, and how many the
+/// block has.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Info(pub u32);

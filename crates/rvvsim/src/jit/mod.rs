@@ -1,13 +1,13 @@
 //! The second engine: hot blocks as host code.
 //!
-//! A block that has run often is compiled, in one pass and by itself, from the micro-ops that the interpreter runs
-//! ([`emit`]). Compiled blocks lead to one another without coming back: static successors by a jump through a word, which
-//! is set once the successor is compiled too; computed ones by a table. Whatever has no template calls the interpreter's
-//! own functions ([`helpers`]). All compiled blocks keep the same guest registers in host registers ([`registers`]), which
-//! ones is decided by what has run so far.
+//! A block that has run often is compiled, in one pass and by itself, from the micro-ops that the interpreter
+//! runs ([`emit`]). Compiled blocks lead to one another without coming back: static successors by a jump
+//! through a word, which is set once the successor is compiled too; computed ones by a table. Whatever has no
+//! template calls the interpreter's own functions ([`helpers`]). All compiled blocks keep the same guest
+//! registers in host registers ([`registers`]), which ones is decided by what has run so far.
 //!
-//! `unsafe` here is the step into host code: it is only ever entered at the start of a block that was compiled and that
-//! the block cache holds to be right, with the hart of this engine.
+//! `unsafe` here is the step into host code: it is only ever entered at the start of a block that was
+//! compiled and that the block cache holds to be right, with the hart of this engine.
 
 #![expect(clippy::useless_conversion, reason = "dynasm converts the numbers of registers")]
 
@@ -101,7 +101,8 @@ pub struct Exit {
     pub at: u64,
     /// The compiled block.
     pub compiled: Compiled,
-    /// Instructions that may still be executed. Those of the last block have been counted, unless it was not begun.
+    /// Instructions that may still be executed. Those of the last block have been counted, unless it was not
+    /// begun.
     pub left: u64,
 }
 
@@ -175,7 +176,8 @@ fn rounding(frm: u8) -> u32 {
     [0, 3, 1, 2][usize::from(frm)] << 13
 }
 
-/// Takes the flags that the host's arithmetic raised to `fflags`. State that does not change does not become dirty.
+/// Takes the flags that the host's arithmetic raised to `fflags`. State that does not change does not become
+/// dirty.
 fn take_flags(hart: &mut Hart) {
     // Invalid, (denormal operand,) division by zero, overflow, underflow, inexact.
     let raised = hart.host_code.mxcsr & 0x3d;
@@ -191,8 +193,8 @@ fn take_flags(hart: &mut Hart) {
 }
 
 impl Jit {
-    /// For guest registers that are used so often, and a configuration. `None` if the host has no room, or lacks what is
-    /// needed.
+    /// For guest registers that are used so often, and a configuration. `None` if the host has no room, or
+    /// lacks what is needed.
     pub fn new(uses: &[u64; 32], config: &Config) -> Option<Jit> {
         if !is_available() {
             return None;
@@ -228,7 +230,8 @@ impl Jit {
         self.totals
     }
 
-    /// Compiles blocks, and hands each its code. False if there is no room for all: then [`Jit::flush`] makes some.
+    /// Compiles blocks, and hands each its code. False if there is no room for all: then [`Jit::flush`] makes
+    /// some.
     pub fn compile<'b>(&mut self, mut blocks: impl Iterator<Item = &'b Block>) -> bool {
         let began = std::time::Instant::now();
         let done = blocks.all(|block| {
@@ -301,8 +304,8 @@ impl Jit {
         }
     }
 
-    /// The interpreter had to go on with a block, which ran so often. Whether it should be compiled anew, for what is there
-    /// now: then no code leads to the old one any more.
+    /// The interpreter had to go on with a block, which ran so often. Whether it should be compiled anew, for
+    /// what is there now: then no code leads to the old one any more.
     pub fn was_surprised(&mut self, compiled: Compiled, runs: u64) -> bool {
         let unit = &mut self.units[compiled.index()];
         unit.surprises += 1;
@@ -346,7 +349,8 @@ impl Jit {
         self.units[compiled.index()].block as usize
     }
 
-    /// Whether host code can round as `frm` says, which does not change while it runs, and nobody wants a log.
+    /// Whether host code can round as `frm` says, which does not change while it runs, and nobody wants a
+    /// log.
     #[inline(always)]
     pub fn can_run(hart: &Hart) -> bool {
         hart.frm <= 3 && hart.log.is_none()
@@ -363,8 +367,9 @@ impl Jit {
         let ram = hart.ram.bytes_mut().as_mut_ptr().expose_provenance();
         let tlb = (&raw mut *hart.tlb.for_host_code(ram)).cast::<u8>();
         let hart_pointer = (&raw mut *hart).cast::<u8>();
-        // SAFETY: `enter` is a function of this signature, at an address where `prepare` put it; `entry` is the start of a
-        // block's code. Host code accesses the hart by its fields, RAM by addresses that the TLB holds, and nothing else.
+        // SAFETY: `enter` is a function of this signature, at an address where `prepare` put it; `entry` is
+        // the start of a block's code. Host code accesses the hart by its fields, RAM by addresses that the
+        // TLB holds, and nothing else.
         unsafe {
             let enter: extern "C" fn(*mut u8, usize, u64, *mut u8) =
                 std::mem::transmute(std::ptr::with_exposed_provenance::<()>(self.thunks.enter));

@@ -1,7 +1,8 @@
 //! Which host registers hold which guest registers.
 //!
-//! All host code of an engine agrees on one assignment, so that a block hands its registers to the next by doing nothing.
-//! The other guest registers stay at home, in [`Hart::x`]: instructions use them as memory operands.
+//! All host code of an engine agrees on one assignment, so that a block hands its registers to the next by
+//! doing nothing. The other guest registers stay at home, in [`Hart::x`]: instructions use them as memory
+//! operands.
 
 use crate::Hart;
 use crate::hart::RegFile;
@@ -13,11 +14,13 @@ pub const RCX: u8 = 1;
 pub const RDX: u8 = 2;
 pub const RBX: u8 = 3;
 
-/// Registers that hold guest registers. The rest: `rax`, `rcx`, `rdx` hold what an instruction computes, `rbx` points at
-/// the hart, `r14` counts the instructions that may still be executed, `r15` points at the TLB for host code.
+/// Registers that hold guest registers. The rest: `rax`, `rcx`, `rdx` hold what an instruction computes,
+/// `rbx` points at the hart, `r14` counts the instructions that may still be executed, `r15` points at the
+/// TLB for host code.
 pub const POOL: [u8; 9] = [5, 6, 7, 8, 9, 10, 11, 12, 13];
 
-/// `rbx` is this far past the hart, so that the homes of all integer registers are within a signed byte of it.
+/// `rbx` is this far past the hart, so that the homes of all integer registers are within a signed byte of
+/// it.
 pub const BIAS: i32 = (offset_of!(Hart, x) + 128) as i32;
 
 /// The distance of a field of [`Hart`] from `rbx`.

@@ -1,7 +1,8 @@
 //! Encodings of the host's vector instructions (AVX2, FMA), by VEX.
 //!
-//! All instructions here are of one form (a destination, a second operand, and a third that is a register or memory), so
-//! that one function encodes them and an instruction is four numbers, as the manual's opcode column has them.
+//! All instructions here are of one form (a destination, a second operand, and a third that is a register or
+//! memory), so that one function encodes them and an instruction is four numbers, as the manual's opcode
+//! column has them.
 
 /// An instruction: `66.0F38.W0 40` is `Simd::new(1, 2, 0, 0x40)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -110,7 +110,8 @@ fn host_code_of_scalar_instructions_does_what_the_interpreter_does() {
     assert!(engine.compiled().blocks > 5000, "{:?}", engine.compiled());
 }
 
-/// Accesses by the same registers, on one page or not, in the TLB or not, up to the end of RAM, where they trap.
+/// Accesses by the same registers, on one page or not, in the TLB or not, up to the end of RAM, where they
+/// trap.
 #[test]
 fn accesses_by_one_base_register_do_what_the_interpreter_does() {
     if !super::is_available() {

@@ -9,7 +9,8 @@ use dynasmrt::{DynasmApi, DynasmLabelApi, dynasm};
 /// Addresses that all host code of an engine uses.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Thunks {
-    /// To be called with `extern "C"` as a function of hart + BIAS, code, instructions left, the TLB for host code.
+    /// To be called with `extern "C"` as a function of hart + BIAS, code, instructions left, the TLB for host
+    /// code.
     pub enter: usize,
     /// Leaves: `eax` is a [`How`], `edx` the number of the compiled block, `rcx` where.
     pub leave: usize,
@@ -27,7 +28,8 @@ pub struct Thunks {
     pub jumps: usize,
 }
 
-/// Entries of the table of indirect jumps: four words each, of which are used the address, the context, the code.
+/// Entries of the table of indirect jumps: four words each, of which are used the address, the context, the
+/// code.
 pub const JUMPS: usize = 1 << 12;
 
 /// The index of an address in the table.
@@ -65,8 +67,8 @@ pub fn thunks(base: usize, map: &Map, jumps: usize) -> Option<(Thunks, Vec<u8>)>
         *address = at(&asm);
         x64!(&mut asm; sub rsp, 8);
         spill(&mut asm, map);
-        // Helpers round as the host does, and raise flags of their own. Their code is slow as long as the upper halves of
-        // vector registers are in use.
+        // Helpers round as the host does, and raise flags of their own. Their code is slow as long as the
+        // upper halves of vector registers are in use.
         x64!(&mut asm; vzeroupper; stmxcsr [rbx + MXCSR]; ldmxcsr [rbx + HOST_MXCSR]);
         x64!(&mut asm; lea rdi, [rbx - BIAS]; mov rsi, rax; mov r8, r14);
         x64!(&mut asm; mov rax, QWORD helper as i64; call rax; ldmxcsr [rbx + MXCSR]);

@@ -41,8 +41,8 @@ impl Process {
             return Ok(family);
         }
         let (space, ram) = space_of(hart);
-        // In place of QEMU, which knows no limit, each process has its own: copies of pages that nobody writes
-        // cost nothing.
+        // In place of QEMU, which knows no limit, each process has its own: copies of pages that nobody
+        // writes cost nothing.
         let most_frames = if self.options.keep_children { u64::MAX } else { ram.len() as u64 / PAGE };
         let (pid, most) = (self.identity.pid, self.options.most_processes);
         let family = Family::new(pid, self.options.host_fs, most, most_frames)?;

@@ -1,7 +1,7 @@
 //! `execve`: another program in the same process.
 //!
-//! The emulator itself stays; what changes is the guest's memory, its registers, and what a new program does not
-//! inherit. So a program that was started keeps every option: VLEN, policies, sandbox, limits.
+//! The emulator itself stays; what changes is the guest's memory, its registers, and what a new program does
+//! not inherit. So a program that was started keeps every option: VLEN, policies, sandbox, limits.
 
 use super::files::HostFile;
 use super::paths::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW};

@@ -1,7 +1,7 @@
 //! The processes that one guest becomes: what they have in common.
 //!
-//! A guest that forks becomes a host process that forks. All share one page of counters, so that the limits of
-//! the run bound them together: instructions, memory, processes, and bytes in the private `/tmp`. In the
+//! A guest that forks becomes a host process that forks. All share one page of counters, so that the limits
+//! of the run bound them together: instructions, memory, processes, and bytes in the private `/tmp`. In the
 //! sandbox they also have ids of their own there, and can signal nobody else.
 
 use super::host;
@@ -121,8 +121,8 @@ impl Family {
         1 + self.shared.last_id.fetch_add(1, Ordering::Relaxed) % MOST
     }
 
-    /// The child of a reserved place is there, with this id of the host. Parent and child both say so, and the
-    /// child may be gone, its place another's, before its parent comes to it.
+    /// The child of a reserved place is there, with this id of the host. Parent and child both say so, and
+    /// the child may be gone, its place another's, before its parent comes to it.
     pub fn fill(&self, (index, id): (usize, u32), host_pid: i32) {
         let slot = &self.shared.slots[index];
         if slot.guest.load(Ordering::Relaxed) == id {
@@ -340,7 +340,8 @@ impl Family {
     /// Ends all other processes, and does not return before they are gone or cannot be.
     pub fn end_others(&self) {
         self.end(Ending::Over);
-        // A process that was about to fork may have a child that nobody has counted yet; it looks at `ending`.
+        // A process that was about to fork may have a child that nobody has counted yet; it looks at
+        // `ending`.
         for _ in 0..1000 {
             let mut left = false;
             for (index, slot) in self.shared.slots.iter().enumerate() {
@@ -364,8 +365,8 @@ impl Family {
     }
 }
 
-/// Whether a process of the host is one of this emulator: its id may be another's by now, if it was killed and
-/// nobody of the family waited for it.
+/// Whether a process of the host is one of this emulator: its id may be another's by now, if it was killed
+/// and nobody of the family waited for it.
 fn is_emulator(host_pid: i32) -> bool {
     let program = |pid: &str| std::fs::read_link(format!("/proc/{pid}/exe")).ok();
     let there = program(&host_pid.to_string());

@@ -1,8 +1,8 @@
-//! Calls of the host that have no safe wrapper elsewhere: starting a process, receiving signals, sockets by the
-//! bytes of their addresses and options.
+//! Calls of the host that have no safe wrapper elsewhere: starting a process, receiving signals, sockets by
+//! the bytes of their addresses and options.
 //!
-//! This is a room for `unsafe`: each function takes and gives plain values and slices, checks nothing about the
-//! guest, and is sound for every argument.
+//! This is a room for `unsafe`: each function takes and gives plain values and slices, checks nothing about
+//! the guest, and is sound for every argument.
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -35,10 +35,10 @@ pub fn fork(namespaces: u64) -> Result<Forked, Errno> {
     if threads != 1 {
         return Err(Errno::AGAIN);
     }
-    // What is sent to the copy before it has a queue of its own must wait for that, and must not ring the bell
-    // of the original.
-    // SAFETY: sets of signals are plain values. With one thread no lock is held by another, and the copy is as
-    // consistent as the original.
+    // What is sent to the copy before it has a queue of its own must wait for that, and must not ring the
+    // bell of the original.
+    // SAFETY: sets of signals are plain values. With one thread no lock is held by another, and the copy is
+    // as consistent as the original.
     unsafe {
         let mut most = std::mem::zeroed::<libc::sigset_t>();
         let mut before = std::mem::zeroed::<libc::sigset_t>();
@@ -245,8 +245,8 @@ pub enum Disposition {
 
 /// Sets what the host does with a signal.
 pub fn dispose(signal: i32, how: Disposition) {
-    // SAFETY: an all-zero sigaction is one; the handler does only what is allowed in one, and blocks all others
-    // while it runs.
+    // SAFETY: an all-zero sigaction is one; the handler does only what is allowed in one, and blocks all
+    // others while it runs.
     unsafe {
         let mut action = std::mem::zeroed::<libc::sigaction>();
         libc::sigfillset(&mut action.sa_mask);

@@ -105,8 +105,8 @@ pub struct ProcessOptions {
     pub host_fs: bool,
     /// Write each system call down, as QEMU's `-strace` does.
     pub strace: bool,
-    /// Where; standard error if that is `None`. Each line is one write, so that processes may share a file that
-    /// is open to append.
+    /// Where; standard error if that is `None`. Each line is one write, so that processes may share a file
+    /// that is open to append.
     pub strace_log: Option<Arc<File>>,
     /// File descriptor 0.
     pub stdin: Input,

@@ -1,7 +1,7 @@
 //! Descriptors of processes: `pidfd_open`, `pidfd_send_signal`, `CLONE_PIDFD`, and waiting by `P_PIDFD`.
 //!
-//! They are descriptors of the host's processes, so that they can be polled as any other file. Which process one
-//! means is read from the host's `fdinfo`.
+//! They are descriptors of the host's processes, so that they can be polled as any other file. Which process
+//! one means is read from the host's `fdinfo`.
 
 use super::files::{HostFile, Kind, flag};
 use super::{Process, Served};

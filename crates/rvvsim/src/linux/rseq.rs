@@ -1,5 +1,5 @@
-//! Restartable sequences (`rseq`): a thread says where it is in a sequence that must not be interrupted, and is
-//! sent to its abort handler if it was, by another thread's turn or by a signal.
+//! Restartable sequences (`rseq`): a thread says where it is in a sequence that must not be interrupted, and
+//! is sent to its abort handler if it was, by another thread's turn or by a signal.
 
 use super::{Process, Served, user};
 use crate::Hart;

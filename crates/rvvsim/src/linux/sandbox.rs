@@ -33,8 +33,8 @@ pub struct OpenGrant {
 }
 
 impl OpenGrant {
-    /// The host's name of what is at `path` below it, if that is there. As QEMU has it: by the prefix of the name;
-    /// but links lead to what is below it, too, and not to the root of the host.
+    /// The host's name of what is at `path` below it, if that is there. As QEMU has it: by the prefix of the
+    /// name; but links lead to what is below it, too, and not to the root of the host.
     fn host_name(&self, path: &[u8], follow: bool) -> Option<Vec<u8>> {
         let full = [self.name.as_slice(), path].concat();
         let id = |stat: Stat| (stat.st_dev, stat.st_ino);
@@ -200,7 +200,8 @@ impl FileSystem {
     fn in_sysroot(&self, path: &[u8], follow: bool) -> Result<Option<Place<'_>>, Errno> {
         let Some(root) = &self.sysroot else { return Ok(None) };
         if self.host_fs {
-            // What is the kernel's is not in a sysroot, even if that has folders or device files of these names.
+            // What is the kernel's is not in a sysroot, even if that has folders or device files of these
+            // names.
             let under = |name: &&[u8]| {
                 path.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
             };

@@ -1,7 +1,7 @@
 //! Which thread of the process is on the hart, and for how long.
 //!
-//! Threads take turns. A turn ends after so many instructions, when the thread waits for something, yields, or
-//! ends. Which thread is next depends on nothing but the options and the program, so that a run can be
+//! Threads take turns. A turn ends after so many instructions, when the thread waits for something, yields,
+//! or ends. Which thread is next depends on nothing but the options and the program, so that a run can be
 //! repeated; what comes from outside (files, clocks) is the exception.
 //!
 //! A call that would wait is suspended: it says what it waits for ([`Wait`]), the thread leaves the hart, and

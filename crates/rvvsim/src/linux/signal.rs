@@ -435,7 +435,8 @@ impl Process {
         }
         let blocked = self.threads.all.iter().any(|t| t.signals.blocked & bit(signal) != 0);
         let how = match self.signals.actions[signal as usize].handler {
-            // Children that nobody wants to hear of are gone at once, and whoever waits for them must hear it.
+            // Children that nobody wants to hear of are gone at once, and whoever waits for them must hear
+            // it.
             SIG_IGN if signal == SIGCHLD => Disposition::ReceiveWithoutZombies,
             SIG_IGN => Disposition::Ignore,
             SIG_DFL if !blocked && signal != SIGCHLD => Disposition::Default,

@@ -254,8 +254,8 @@ impl AddressSpace {
         Ok(frame)
     }
 
-    /// Sets how many bits at the top of an address are ignored; whether that is a change, so that the TLB must
-    /// go.
+    /// Sets how many bits at the top of an address are ignored; whether that is a change, so that the TLB
+    /// must go.
     pub(super) fn ignore_bits(&mut self, bits: u32) -> bool {
         std::mem::replace(&mut self.ignored_bits, bits) != bits
     }
@@ -290,8 +290,8 @@ impl AddressSpace {
         self.frames.charge(ram, pages)
     }
 
-    /// All frames are about to go: no longer counted for a family. Shared memory counts until its last mapping
-    /// is gone.
+    /// All frames are about to go: no longer counted for a family. Shared memory counts until its last
+    /// mapping is gone.
     pub(super) fn leave(&self, family: Family) {
         family.give_frames(self.frames.taken());
     }

@@ -6,8 +6,8 @@ use crate::Hart;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Number, name, and how to write each argument: `d` and `u` decimal, `x` hexadecimal, `O` octal, `p` an address, `r` a plain
-/// hexadecimal one, `s` a string, `t` a
+/// Number, name, and how to write each argument: `d` and `u` decimal, `x` hexadecimal, `O` octal, `p` an
+/// address, `r` a plain hexadecimal one, `s` a string, `t` a
 /// time, `f` a directory, and others for one kind of constant each.
 #[rustfmt::skip]
 const CALLS: [(u64, &str, &str); 328] = [

@@ -1,8 +1,8 @@
 //! What happens when a file is cut off under a mapping of it.
 //!
-//! The host sends SIGBUS to whoever touches a page of a mapping past the end of its file. A guest must not end the
-//! emulator that way. So the first shared mapping of a file installs a handler that puts a page of zeroes there,
-//! and the access goes on. A SIGBUS elsewhere has its default effect.
+//! The host sends SIGBUS to whoever touches a page of a mapping past the end of its file. A guest must not
+//! end the emulator that way. So the first shared mapping of a file installs a handler that puts a page of
+//! zeroes there, and the access goes on. A SIGBUS elsewhere has its default effect.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,8 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _: *
         start != 0 && (start..end.load(Ordering::Relaxed)).contains(&address)
     };
     // SAFETY: a page of a slab that is mapped; nobody has a reference to its bytes that the fault has not
-    // interrupted, and zeroes are as good as any bytes. Otherwise the fault comes again, and ends the process.
+    // interrupted, and zeroes are as good as any bytes. Otherwise the fault comes again, and ends the
+    // process.
     unsafe {
         if WATCHED.iter().any(inside) {
             let page = (address & !(PAGE - 1)) as *mut libc::c_void;

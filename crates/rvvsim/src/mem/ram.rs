@@ -141,8 +141,8 @@ impl Ram {
         assert!(offset.is_multiple_of(PAGE as usize) && offset < self.bytes.len());
         guard::watch(self.bytes.as_ptr() as usize, self.bytes.len())?;
         let prot = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
-        // SAFETY: a page of this slab, which stays mapped; its bytes are any bytes, whoever writes them. What is
-        // cut off the file meanwhile is zeroes (`guard`).
+        // SAFETY: a page of this slab, which stays mapped; its bytes are any bytes, whoever writes them. What
+        // is cut off the file meanwhile is zeroes (`guard`).
         unsafe {
             let place = self.bytes.as_mut_ptr().add(offset).cast();
             mmap(place, PAGE as usize, prot, MapFlags::SHARED | MapFlags::FIXED, file, at)?;
@@ -158,8 +158,8 @@ impl Ram {
     /// If `offset` is not that of a page.
     pub fn map_copy(&mut self, offset: usize, page: SharedPage) -> std::io::Result<()> {
         assert!(offset.is_multiple_of(PAGE as usize) && offset < self.bytes.len());
-        // SAFETY: a page of this slab, which stays mapped; its bytes are any bytes, whoever writes them. A length
-        // of 0 asks for a second mapping of the same page, which `SharedPage` says there is.
+        // SAFETY: a page of this slab, which stays mapped; its bytes are any bytes, whoever writes them. A
+        // length of 0 asks for a second mapping of the same page, which `SharedPage` says there is.
         unsafe {
             let place = self.bytes.as_mut_ptr().add(offset).cast();
             mremap_fixed(page.0 as *mut _, 0, PAGE as usize, MremapFlags::MAYMOVE, place)?;
@@ -201,8 +201,8 @@ impl Ram {
         self.shared.get(page / 64).is_some_and(|word| word >> (page % 64) & 1 != 0)
     }
 
-    /// Replaces a value of 1, 2, 4 or 8 bytes at a multiple of its size, if it is `old`, in one step that other
-    /// processes cannot divide. Otherwise says what it is.
+    /// Replaces a value of 1, 2, 4 or 8 bytes at a multiple of its size, if it is `old`, in one step that
+    /// other processes cannot divide. Otherwise says what it is.
     ///
     /// # Errors
     /// The value that is there.

@@ -49,16 +49,16 @@ struct HostEntry {
 }
 
 impl HostEntry {
-    /// No page, as the entry of this index: the tag is a page that another entry is for, so that no address that comes to
-    /// this one is on it.
+    /// No page, as the entry of this index: the tag is a page that another entry is for, so that no address
+    /// that comes to this one is on it.
     const fn none(index: usize) -> HostEntry {
         HostEntry { tag: (index as u64 ^ 1) * PAGE, page: 0 }
     }
 }
 
-/// What host code knows of loads and stores: entries that lead to addresses of the host. It has more of them, for
-/// it has no time to lose and its misses are calls. An access hits if it begins and ends on the page: the distance of
-/// its address from the tag says both.
+/// What host code knows of loads and stores: entries that lead to addresses of the host. It has more of them,
+/// for it has no time to lose and its misses are calls. An access hits if it begins and ends on the page: the
+/// distance of its address from the tag says both.
 #[derive(Clone)]
 #[repr(C)]
 pub(crate) struct HostTlb {
@@ -143,9 +143,9 @@ impl Default for Tlb {
 }
 
 impl Tlb {
-    /// The same for host code, which is at the same address until the next call with another `ram`: the address of
-    /// RAM in the host. It always has what the interpreter has, and so whatever a helper or the interpreter accessed hits
-    /// the next time: two pages that share an entry there share one here, too.
+    /// The same for host code, which is at the same address until the next call with another `ram`: the
+    /// address of RAM in the host. It always has what the interpreter has, and so whatever a helper or the
+    /// interpreter accessed hits the next time: two pages that share an entry there share one here, too.
     pub(crate) fn for_host_code(&mut self, ram: usize) -> &mut HostTlb {
         const { assert!(HOST_ENTRIES.is_multiple_of(ENTRIES)) };
         if self.host.as_ref().is_none_or(|host| host.ram != ram as u64) {

@@ -1,8 +1,8 @@
 //! Calls and returns: what the psABI says is lost by them.
 //!
-//! A compiler may know which registers a function of the same unit of translation leaves alone, and rely on it. So
-//! registers are lost only between code of different units, and only where the code that goes on is known to be
-//! of a unit: by its debug information.
+//! A compiler may know which registers a function of the same unit of translation leaves alone, and rely on
+//! it. So registers are lost only between code of different units, and only where the code that goes on is
+//! known to be of a unit: by its debug information.
 
 use super::Sanitizer;
 use super::origin::Source;

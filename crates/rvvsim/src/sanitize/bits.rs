@@ -156,8 +156,8 @@ pub fn count_leading(a: Bits, width: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// All values that 4 + 4 bits may have, against what the functions say of them. Every operation must call a
-    /// bit undefined where two values differ in it; the exact ones nowhere else.
+    /// All values that 4 + 4 bits may have, against what the functions say of them. Every operation must call
+    /// a bit undefined where two values differ in it; the exact ones nowhere else.
     #[test]
     fn undefined_is_what_depends_on_undefined_bits() {
         let values = |b: Bits| (0..16u64).filter(move |x| (x ^ b.value) & !b.undefined & 15 == 0);

@@ -35,7 +35,8 @@ fn arguments(number: u64) -> u8 {
         17 | 23 | 50 | 57 | 93 | 94 | BRK | 166 | 96 | 179 | 160 => 1,
         // munmap, getrusage, kill, fstat, clock_gettime, pipe2, ftruncate, tgkill's kin
         MUNMAP | 165 | 129 | 80 | 113 | 59 | 46 => 2,
-        // dup3, ioctl, read, write, readv, writev, lseek, mprotect, madvise, fcntl, getrandom, openat's first three
+        // dup3, ioctl, read, write, readv, writev, lseek, mprotect, madvise, fcntl, getrandom, openat's first
+        // three
         24 | 29 | 63 | WRITE | 65 | WRITEV | 62 | 226 | MADVISE | 25 | 278 | 56 | SENDMSG => 3,
         // pread64, pwrite64, newfstatat
         67 | PWRITE64 | 79 => 4,

@@ -1,8 +1,8 @@
 //! The heap: `malloc` and its relatives, recognised by their symbols.
 //!
-//! At the entry of such a function the request is made larger, so that each block has a red zone after it. When
-//! the function returns, the block is undefined and the zone forbidden. What the allocator does in between is its own
-//! business: it reads its own headers, and what was freed.
+//! At the entry of such a function the request is made larger, so that each block has a red zone after it.
+//! When the function returns, the block is undefined and the zone forbidden. What the allocator does in
+//! between is its own business: it reads its own headers, and what was freed.
 
 use super::objects::Objects;
 use super::origin::Source;

@@ -1,7 +1,7 @@
 //! The shadow of memory: which bits are undefined, where that came from, and which bytes nobody may touch.
 //!
-//! Memory is defined unless something says otherwise, so only pages with something undefined or forbidden have a
-//! shadow. There are no more of them than [`Memory::new`] allows: what is past that counts as defined.
+//! Memory is defined unless something says otherwise, so only pages with something undefined or forbidden
+//! have a shadow. There are no more of them than [`Memory::new`] allows: what is past that counts as defined.
 
 use super::origin::Id;
 use crate::mem::PAGE;
@@ -127,8 +127,8 @@ impl Memory {
         self.write(va, &undefined.to_le_bytes()[..len], &mut |_| origin);
     }
 
-    /// The undefined bits of some bytes. `origins` has one number for each aligned eight bytes that they touch;
-    /// those of words where nothing is undefined may be any.
+    /// The undefined bits of some bytes. `origins` has one number for each aligned eight bytes that they
+    /// touch; those of words where nothing is undefined may be any.
     pub fn read(&mut self, va: u64, bytes: &mut [u8], origins: &mut [Id]) {
         let words = |at: u64| (at / 8).wrapping_sub(va / 8) as usize;
         for (at, range) in parts(va, bytes.len()) {

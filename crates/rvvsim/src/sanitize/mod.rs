@@ -2,14 +2,15 @@
 //!
 //! Each bit of the registers and of memory has a shadow that says whether something defines it. A
 //! [`Sanitizer`] sees each instruction before and after it executes: before, it works out the shadow of the
-//! result from the values and shadows of the operands; after, if nothing trapped, it writes it. Undefined bits may
-//! be moved and computed with; a [`Finding`] is made where one decides something.
+//! result from the values and shadows of the operands; after, if nothing trapped, it writes it. Undefined
+//! bits may be moved and computed with; a [`Finding`] is made where one decides something.
 //!
 //! * `bits`: what operations make of undefined bits. `scalar`, `vector`: which instruction does which.
 //! * `registers`, `memory`: the shadows. `origin`: where undefined bits come from.
 //! * `heap`: `malloc` and its relatives. `abi`: calls and returns. `calls`: system calls.
 //!
-//! **Invariant:** what is not known to be undefined counts as defined. A wrong report is worse than a missed one.
+//! **Invariant:** what is not known to be undefined counts as defined. A wrong report is worse than a missed
+//! one.
 
 mod abi;
 mod bits;
@@ -47,8 +48,8 @@ pub enum Rules {
     /// The manual's: bit by bit for logic, shifts and masks, and carries go upwards.
     #[default]
     Machine,
-    /// Those of the C intrinsics, as the oracle has them: an element is defined or not as a whole, unless it is
-    /// moved, and a mask has no bits past `vl`.
+    /// Those of the C intrinsics, as the oracle has them: an element is defined or not as a whole, unless it
+    /// is moved, and a mask has no bits past `vl`.
     Intrinsics,
 }
 
@@ -245,8 +246,8 @@ impl Sanitizer {
         });
     }
 
-    /// Whether the code is a function of the C library that compares whole words before it looks where the text
-    /// ends. A branch there may be taken by what is past the end, and comes to the same in the end.
+    /// Whether the code is a function of the C library that compares whole words before it looks where the
+    /// text ends. A branch there may be taken by what is past the end, and comes to the same in the end.
     fn reads_ahead(&self) -> bool {
         // One that the program has itself, with debug information, is looked at as all the others.
         if self.units.knows(self.pc) {

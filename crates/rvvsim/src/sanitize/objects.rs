@@ -1,7 +1,7 @@
 //! The program and the libraries that its dynamic linker maps, and their symbols.
 //!
-//! A library is read from the guest's memory, where its dynamic section says where its symbols are. All of it is
-//! the guest's to write, so every address and number is checked, and there is a limit to everything.
+//! A library is read from the guest's memory, where its dynamic section says where its symbols are. All of it
+//! is the guest's to write, so every address and number is checked, and there is a limit to everything.
 
 use crate::elf::Image;
 use crate::hart::Hart;

@@ -44,8 +44,8 @@ pub struct Registers {
     pub vxrm_lost: Option<&'static str>,
     /// The `vsetvli` whose `vl` was the machine's choice, and is not known to the program.
     pub vl_chosen: Option<u64>,
-    /// AVL and VLMAX of the last `vsetvli` that told the program its `vl`. For the same two it is the same on any
-    /// machine (norm:vl_val_list).
+    /// AVL and VLMAX of the last `vsetvli` that told the program its `vl`. For the same two it is the same on
+    /// any machine (norm:vl_val_list).
     pub told: [(u64, u64); 16],
     /// Calls that have not returned.
     pub frames: Vec<Frame>,

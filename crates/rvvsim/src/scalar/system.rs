@@ -19,7 +19,8 @@ pub(super) fn handler(op: System) -> (Handler, Flow) {
         sfence.w.inval, sfence.inval.ir => sfence_inval;
         wrs.nto => return (wrs_nto, Flow::Next);
         // Harts that take turns, whose memory accesses happen in order and at once, have nothing to order and
-        // nothing to wait for, and the engine sees at once when code changes. fence.tso and pause are cases of fence.
+        // nothing to wait for, and the engine sees at once when code changes. fence.tso and pause are cases
+        // of fence.
         fence, fence.i, wrs.sto => return (order, Flow::Next);
     };
     (handler, Flow::End)

@@ -35,9 +35,9 @@ const ROUNDS: u64 = 300;
 /// Instructions at the reset vector.
 const RESET: u64 = 5;
 
-/// All harts count by AMO and by LR and SC, and wait for each other. Then an interrupt goes round, from hart 0 to
-/// hart 1 and so on; each hart sleeps until it comes, and then by its timer for `TICKS`. Hart 0 ends the run: with
-/// 0 if all was counted, or else with what is wrong.
+/// All harts count by AMO and by LR and SC, and wait for each other. Then an interrupt goes round, from hart
+/// 0 to hart 1 and so on; each hart sleeps until it comes, and then by its timer for `TICKS`. Hart 0 ends the
+/// run: with 0 if all was counted, or else with what is wrong.
 fn program(harts: u64) -> Vec<u8> {
     const TICKS: u64 = 10_000_000;
     let mut a = Asm::new(CODE);

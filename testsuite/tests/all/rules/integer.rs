@@ -334,7 +334,8 @@ fn vxsat_is_not_set_by_elements_that_are_not_active() {
     }
 }
 
-/// Zvabd 0.9: differences have no sign and are taken before they are widened; wide ones are of 8 and 16 bits only.
+/// Zvabd 0.9: differences have no sign and are taken before they are widened; wide ones are of 8 and 16 bits
+/// only.
 #[test]
 fn draft_absolute_differences_are_unsigned_and_widen_from_8_and_16_bits() {
     let mut lab = Lab::isa(128, "rv64gcv_zvabd");

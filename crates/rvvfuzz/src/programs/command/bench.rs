@@ -14,16 +14,17 @@ use clap::Args;
 use rvv_cli::outln;
 use std::process::ExitCode;
 
-/// Measure throughput per CPU-second: batches on rvvsim in process, compared with one compilation and one QEMU
-/// process each.
+/// Measure throughput per CPU-second: batches on rvvsim in process, compared with one compilation and one
+/// QEMU process each.
 ///
-/// What counts most is how many distinct pairs of a program and a build are judged. A check is one operation on one
-/// testbed, judged: it grows with configurations, too. Both methods generate the same programs, compute the
-/// expected output, compile with the same compilers at the same levels without libc, run and judge. Batches
-/// run as in a campaign, in every configuration of rvvsim; single programs run on QEMU, in one configuration,
-/// and in each that QEMU has of those. CPU time is that of this process and its children. It ends with 0 if
-/// batches are at least 10 times as fast as programs one by one in one configuration, with 1 if they are not,
-/// and with 2 if it could not run: also if a compiler, a level or QEMU is not there or fails a first program.
+/// What counts most is how many distinct pairs of a program and a build are judged. A check is one operation
+/// on one testbed, judged: it grows with configurations, too. Both methods generate the same programs,
+/// compute the expected output, compile with the same compilers at the same levels without libc, run and
+/// judge. Batches run as in a campaign, in every configuration of rvvsim; single programs run on QEMU, in one
+/// configuration, and in each that QEMU has of those. CPU time is that of this process and its children. It
+/// ends with 0 if batches are at least 10 times as fast as programs one by one in one configuration, with 1
+/// if they are not, and with 2 if it could not run: also if a compiler, a level or QEMU is not there or fails
+/// a first program.
 #[derive(Args, Debug)]
 pub struct Command {
     /// Programs per batch

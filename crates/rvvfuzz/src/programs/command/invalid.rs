@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 
 /// Give compilers programs that must not compile: one defect each, and the rule that forbids it.
 ///
-/// A compiler that crashes or does not end is wrong, whatever the program. One that accepts a program is wrong if more of the
-/// others refuse it; if not, the rule decides, which is printed. A compiler that refuses the program without the
-/// defect as well has no voice in that.
+/// A compiler that crashes or does not end is wrong, whatever the program. One that accepts a program is
+/// wrong if more of the others refuse it; if not, the rule decides, which is printed. A compiler that refuses
+/// the program without the defect as well has no voice in that.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

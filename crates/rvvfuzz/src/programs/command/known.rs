@@ -15,9 +15,9 @@ use std::process::ExitCode;
 
 /// Compare the verdicts of a campaign with the list of known faults again.
 ///
-/// A campaign does that by itself with the list of its day (bugs/known.toml). This command does it with the list of this
-/// version, and stores the names. Some faults are recognised by a change of the program that makes it pass: the
-/// campaign's compilers are asked again.
+/// A campaign does that by itself with the list of its day (bugs/known.toml). This command does it with the
+/// list of this version, and stores the names. Some faults are recognised by a change of the program that
+/// makes it pass: the campaign's compilers are asked again.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

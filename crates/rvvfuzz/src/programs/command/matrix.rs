@@ -20,11 +20,11 @@ use std::sync::atomic::Ordering;
 
 /// Count failing programs per 100 000 by compiler version, level, symptom, axis and known fault.
 ///
-/// The same programs go to all compilers and run on rvvsim. They are made of the intrinsics that all of the compilers have,
-/// which are asked first; with --every-intrinsic of all, and a program that a compiler does not support is not counted for
-/// it. They keep what triggers known faults, and nothing is reduced. A program is counted once, whatever its schedules and
-/// configurations. With --levels-drawn 1 each program is compiled at one level only, and a rate by level is of those compiled
-/// at it.
+/// The same programs go to all compilers and run on rvvsim. They are made of the intrinsics that all of the
+/// compilers have, which are asked first; with --every-intrinsic of all, and a program that a compiler does
+/// not support is not counted for it. They keep what triggers known faults, and nothing is reduced. A program
+/// is counted once, whatever its schedules and configurations. With --levels-drawn 1 each program is compiled
+/// at one level only, and a rate by level is of those compiled at it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

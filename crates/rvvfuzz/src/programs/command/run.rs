@@ -111,10 +111,12 @@ pub(super) struct ProgramArgs {
     /// Levels of each compiler drawn for a batch; 0 for all of them [default: 0]
     #[arg(long, value_name = "N")]
     levels_drawn: Option<u32>,
-    /// Configurations of rvvsim drawn for a batch, and one of each other emulator; 0 for all of them [default: 6]
+    /// Configurations of rvvsim drawn for a batch, and one of each other emulator; 0 for all of them
+    /// [default: 6]
     #[arg(long, value_name = "N")]
     setups_drawn: Option<u32>,
-    /// One program in so many may have what triggers a known fault of its compilers (bugs/known.toml); 1 for all programs
+    /// One program in so many may have what triggers a known fault of its compilers (bugs/known.toml); 1 for
+    /// all programs
     /// [default: 10, of yardstick and matrix 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub known_triggers: Option<u32>,

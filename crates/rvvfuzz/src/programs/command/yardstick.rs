@@ -18,9 +18,10 @@ use std::time::Duration;
 
 /// Measure how soon known faults are found: campaigns of one compiler each, over several seeds.
 ///
-/// A change of the generator is judged by this table: for each fault of bugs/known.toml that a compiler has, with how many
-/// seeds it was found, and the median number of programs and of CPU-minutes to its first verdict. Programs keep what
-/// triggers known faults, and nothing is reduced. Verdicts are recognised after a campaign, which is no part of its time.
+/// A change of the generator is judged by this table: for each fault of bugs/known.toml that a compiler has,
+/// with how many seeds it was found, and the median number of programs and of CPU-minutes to its first
+/// verdict. Programs keep what triggers known faults, and nothing is reduced. Verdicts are recognised after a
+/// campaign, which is no part of its time.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -50,7 +51,8 @@ pub struct Command {
     /// Optimisation levels
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     levels: Option<Vec<String>>,
-    /// Flags that take turns, as of `rvvfuzz run`; `none` for none [default: as of `rvvfuzz run`, unless --levels is given]
+    /// Flags that take turns, as of `rvvfuzz run`; `none` for none [default: as of `rvvfuzz run`, unless
+    /// --levels is given]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "FLAGS")]
     flags: Option<Vec<String>>,
     /// VLENs [default: 128,256,512,1024]

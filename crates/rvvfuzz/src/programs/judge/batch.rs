@@ -49,8 +49,8 @@ pub fn build(build: &Build, cases: &[Case], limits: &Limits) -> Result<Vec<Part>
     build_knowing(build, cases, &mut Before::default(), limits)
 }
 
-/// What a compiler made of the cases at another level: what it does not have, it has at no level, and what it failed on
-/// there, it is likely to fail on here.
+/// What a compiler made of the cases at another level: what it does not have, it has at no level, and what it
+/// failed on there, it is likely to fail on here.
 #[derive(Default)]
 struct Before {
     unsupported: BTreeMap<usize, Outcome>,
@@ -125,7 +125,8 @@ fn build_parts(
                     && let Built::Elf(elf) = build.compiler.assemble(&rest, &unit.march, &build.flags, limits)
                     && let Some(elf) = unit.with_data(build, elf)
                 {
-                    // What the assembler says of a program's lines is said of that program, whatever else is there.
+                    // What the assembler says of a program's lines is said of that program, whatever else is
+                    // there.
                     for &n in &accused {
                         let outcome = Outcome::BuildFailure(said_of(&said, &assembly, n));
                         parts.push(Part::not_built(vec![these[n]], outcome));
@@ -341,8 +342,8 @@ impl Part {
         }
     }
 
-    /// Runs it with other data, the data sets of this number, and judges the programs that have one; none if the data have
-    /// no place in the ELF.
+    /// Runs it with other data, the data sets of this number, and judges the programs that have one; none if
+    /// the data have no place in the ELF.
     ///
     /// # Errors
     /// When the emulator does not work at all.
@@ -421,7 +422,8 @@ fn judge_alone(program: &Program, expected: &Expected, observed: &Observed) -> R
     })
 }
 
-/// Outcomes of programs on testbeds: `[case][testbed]`, `None` where a testbed was not asked or does not work.
+/// Outcomes of programs on testbeds: `[case][testbed]`, `None` where a testbed was not asked or does not
+/// work.
 pub type Table = Vec<Vec<Option<Outcome>>>;
 
 /// Who decides what is asked of the testbeds while cases are judged, and hears how it went.
@@ -459,7 +461,8 @@ impl Overseer for Vec<Broken> {
     }
 }
 
-/// Runs what a compiler has built on the other data sets of the cases, each on the first run that it was drawn for.
+/// Runs what a compiler has built on the other data sets of the cases, each on the first run that it was
+/// drawn for.
 fn run_inputs(
     testbeds: &Testbeds,
     build: usize,
@@ -496,11 +499,11 @@ pub fn run_all(testbeds: &Testbeds, cases: &[Case], limits: &Limits) -> (Table, 
     (table.unwrap_or_default(), broken)
 }
 
-/// Builds the cases with every compiler, runs them on every emulator, and judges what they print. `None` if the
-/// overseer ended it.
+/// Builds the cases with every compiler, runs them on every emulator, and judges what they print. `None` if
+/// the overseer ended it.
 ///
-/// A program that works on element groups has no outcome with vl halved. It may trap there, so such programs come last:
-/// those after it would be run again, alone.
+/// A program that works on element groups has no outcome with vl halved. It may trap there, so such programs
+/// come last: those after it would be run again, alone.
 pub fn judge_all(
     testbeds: &Testbeds,
     cases: &[Case],

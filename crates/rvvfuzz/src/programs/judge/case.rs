@@ -16,7 +16,8 @@ pub struct Case {
     /// The program.
     pub program: Program,
     expected: Vec<((u32, VlChoice), Expected)>,
-    /// The same with other data, as far as it has a meaning: what is built for the program runs on all of them.
+    /// The same with other data, as far as it has a meaning: what is built for the program runs on all of
+    /// them.
     pub inputs: Vec<Option<Input>>,
 }
 
@@ -35,8 +36,8 @@ impl Input {
         (self.expected.vlen, self.expected.vl)
     }
 
-    /// A program with data drawn anew, for one place; `None` if there is nothing to draw, if it has no meaning with them, or
-    /// if a compiler would have to be told more than of the program itself.
+    /// A program with data drawn anew, for one place; `None` if there is nothing to draw, if it has no
+    /// meaning with them, or if a compiler would have to be told more than of the program itself.
     pub fn draw(program: &Program, number: u64, place: (u32, VlChoice)) -> Option<Input> {
         // Plain C may overflow with other data, and the bits of its NaNs are not defined.
         if program.is_plain() {
@@ -117,8 +118,8 @@ impl Case {
         self.expected.iter().find(|(place, _)| *place == (setup.vlen, setup.vl)).map(|(_, e)| e)
     }
 
-    /// It works on element groups, so its vl must be a multiple of their size. An implementation that has such
-    /// instructions rounds a halved vl up (`norm:egs_vl_avl`); the oracle, and QEMU, do not.
+    /// It works on element groups, so its vl must be a multiple of their size. An implementation that has
+    /// such instructions rounds a halved vl up (`norm:egs_vl_avl`); the oracle, and QEMU, do not.
     pub fn has_groups(&self) -> bool {
         has_groups(&self.program)
     }

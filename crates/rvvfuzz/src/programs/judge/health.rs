@@ -69,8 +69,8 @@ impl Health {
     }
 }
 
-/// Whether a component that failed still does the least: a build compiles an empty program, a run runs an empty program
-/// of the direct lowering.
+/// Whether a component that failed still does the least: a build compiles an empty program, a run runs an
+/// empty program of the direct lowering.
 pub fn works(testbeds: &Testbeds, component: Component, limits: &Limits) -> bool {
     match component {
         Component::Build(b) => {

@@ -31,8 +31,8 @@ pub enum Complaint {
     WithOthers,
 }
 
-/// Asks the compilers. What refuses the program is asked for the one without the defect only if that matters: if another
-/// accepts it.
+/// Asks the compilers. What refuses the program is asked for the one without the defect only if that matters:
+/// if another accepts it.
 ///
 /// # Errors
 /// When one cannot be run.

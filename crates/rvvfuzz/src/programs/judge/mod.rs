@@ -1,4 +1,5 @@
-//! Judging: builds programs, runs them, compares what they print with what they must print, and names the culprit.
+//! Judging: builds programs, runs them, compares what they print with what they must print, and names the
+//! culprit.
 
 pub mod batch;
 pub mod case;

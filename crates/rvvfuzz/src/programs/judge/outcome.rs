@@ -110,7 +110,8 @@ impl Outcome {
         }
     }
 
-    /// The buffer that a [`detail`](Outcome::detail) of wrong output names: the store keeps no more of it than that text.
+    /// The buffer that a [`detail`](Outcome::detail) of wrong output names: the store keeps no more of it
+    /// than that text.
     pub fn buffer_in(detail: &str) -> Option<usize> {
         detail.strip_prefix("buffer ")?.split_whitespace().next()?.parse().ok()
     }

@@ -47,7 +47,8 @@ pub struct Verdict {
     pub buffer: Option<usize>,
     /// What the first of them said.
     pub detail: String,
-    /// What can be said of the cause before it is reduced: see [`early`](crate::programs::reduce::triage::early).
+    /// What can be said of the cause before it is reduced: see
+    /// [`early`](crate::programs::reduce::triage::early).
     pub early: Option<String>,
     /// The known fault that it is, by name.
     pub fault: Option<String>,

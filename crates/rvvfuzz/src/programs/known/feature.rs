@@ -31,7 +31,8 @@ pub enum Kind {
     TupleParameter,
     /// A tuple is assigned under a condition.
     TupleChoice,
-    /// A function of the program takes a mask, after it something in a scalar register, and another mask after that.
+    /// A function of the program takes a mask, after it something in a scalar register, and another mask
+    /// after that.
     MasksAndScalar,
 }
 
@@ -88,8 +89,8 @@ impl Feature {
     }
 }
 
-/// Whether between two masks there is a parameter in a scalar register: a scalar, a pointer, or a vector for which v8 to v23
-/// have no room, which is passed by reference.
+/// Whether between two masks there is a parameter in a scalar register: a scalar, a pointer, or a vector for
+/// which v8 to v23 have no room, which is passed by reference.
 fn masks_and_scalar(types: &[Type]) -> bool {
     let mut used = [false; 16];
     let (mut mask, mut scalar) = (false, false);

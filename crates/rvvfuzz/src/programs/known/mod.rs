@@ -1,7 +1,7 @@
 //! Faults of compilers that are known: how a verdict is recognised as one, and what triggers it.
 //!
-//! The list is `bugs/known.toml`. A verdict that a recogniser claims is counted under the fault's name and not reduced
-//! again; the trigger is left out of most programs for the compilers that have the fault.
+//! The list is `bugs/known.toml`. A verdict that a recogniser claims is counted under the fault's name and
+//! not reduced again; the trigger is left out of most programs for the compilers that have the fault.
 
 pub mod feature;
 
@@ -32,7 +32,8 @@ pub struct Fault {
     pub levels: Vec<String>,
     /// What is seen, any of these: [`Kind::name`].
     pub symptoms: Vec<String>,
-    /// Patterns of the place of a crash, or of the rule that is broken: one of them fits. `*` stands for anything.
+    /// Patterns of the place of a crash, or of the rule that is broken: one of them fits. `*` stands for
+    /// anything.
     #[serde(default)]
     pub site: Vec<String>,
     /// Words that the compiler says, all of them.
@@ -160,8 +161,8 @@ impl<'a> Observation<'a> {
         Some(Observation { compiler: &testbeds.build_of(first).compiler, levels, verdict, program })
     }
 
-    /// The known fault that it is, by name; several, with ` + ` between them, if it shows at levels of more than one.
-    /// `passes` says whether a program, changed as a fault says, passes where this one does not.
+    /// The known fault that it is, by name; several, with ` + ` between them, if it shows at levels of more
+    /// than one. `passes` says whether a program, changed as a fault says, passes where this one does not.
     pub fn fault(&self, passes: &mut dyn FnMut(&Fault, &Program) -> bool) -> Option<String> {
         let mut found: Vec<&Fault> = Vec::new();
         let covered =

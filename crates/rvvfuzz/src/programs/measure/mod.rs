@@ -1,5 +1,5 @@
-//! What campaigns find, measured: [`yardstick`] says how soon known faults are found, [`matrix`] how many programs fail on
-//! which compiler.
+//! What campaigns find, measured: [`yardstick`] says how soon known faults are found, [`matrix`] how many
+//! programs fail on which compiler.
 
 pub mod chart;
 pub mod matrix;

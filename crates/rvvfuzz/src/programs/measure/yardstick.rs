@@ -54,7 +54,8 @@ pub struct Worth {
     pub seconds: f64,
 }
 
-/// The worth of levels, of flags that take turns, of set-ups beyond the first, and of schedules beyond the first.
+/// The worth of levels, of flags that take turns, of set-ups beyond the first, and of schedules beyond the
+/// first.
 fn worth(store: &Store, settings: &Settings) -> Result<BTreeMap<String, Worth>, StoreError> {
     let mut axes: BTreeMap<String, Worth> = BTreeMap::new();
     let Ok(testbeds) = settings.testbeds() else { return Ok(axes) };

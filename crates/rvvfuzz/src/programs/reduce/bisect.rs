@@ -55,7 +55,8 @@ fn shows(target: &Target, program: &Program, more: &[String]) -> bool {
     outcome(target, program, more).is_some_and(|o| target.is_it(&o))
 }
 
-/// Whether all is well with more flags: that the fault does not show is not enough, since the flags may be wrong.
+/// Whether all is well with more flags: that the fault does not show is not enough, since the flags may be
+/// wrong.
 fn gone(target: &Target, program: &Program, more: &[String]) -> bool {
     outcome(target, program, more) == Some(Outcome::Pass)
 }

@@ -1,5 +1,5 @@
-//! Cuts through the flow of values: print a value where it is made, and load it instead of computing it. Between the
-//! two cuts stands what goes wrong.
+//! Cuts through the flow of values: print a value where it is made, and load it instead of computing it.
+//! Between the two cuts stands what goes wrong.
 
 use super::edit::Edit;
 use super::simplify::{Access, PLAIN};
@@ -63,7 +63,8 @@ fn values(program: &Program) -> Vec<Value> {
         let Some(var) = dst else { continue };
         let ty = program.main.ty(var);
         if PLAIN.contains_key(&(Access::Store, ty)) {
-            // What has no vl of its own takes the one before. That of a block that has ended is not assigned any more.
+            // What has no vl of its own takes the one before. That of a block that has ended is not assigned
+            // any more.
             let is_there =
                 |n: &Node| n.path.split_last().is_some_and(|(_, block)| node.path.starts_with(block));
             let vl = vls.iter().rev().find(|(n, _)| is_there(n)).map(|(_, vl)| vl.clone());
@@ -218,8 +219,8 @@ mod tests {
         head
     }
 
-    /// How many values are still computed when this one is loaded: all others, but for those that need what else its call
-    /// assigns, the new vl of a fault-only-first load. No load assigns that.
+    /// How many values are still computed when this one is loaded: all others, but for those that need what
+    /// else its call assigns, the new vl of a fault-only-first load. No load assigns that.
     fn left(program: &Program, cut: &Node) -> usize {
         let mut lost: HashSet<Var> = match cut.find(program) {
             Some(Stmt::Call(call)) => {
@@ -240,7 +241,8 @@ mod tests {
         values(program).iter().filter(|v| !is_gone(v)).count()
     }
 
-    /// Of a loop only the last round is known; elements past vl are not loaded, so not all is the same elsewhere either.
+    /// Of a loop only the last round is known; elements past vl are not loaded, so not all is the same
+    /// elsewhere either.
     #[test]
     fn values_that_are_loaded_are_those_that_were_computed() {
         let (mut same, mut all, mut none) = (0, 0, 0);

@@ -46,8 +46,8 @@ impl Edit {
     }
 }
 
-/// The program with as many of the changes as go together, those that come first preferred. `None` if it cannot be made
-/// whole.
+/// The program with as many of the changes as go together, those that come first preferred. `None` if it
+/// cannot be made whole.
 pub fn apply(program: &Program, edits: &[&Edit]) -> Option<Program> {
     let mut made: Vec<&Edit> = Vec::new();
     for edit in edits {

@@ -1,5 +1,5 @@
-//! Steps for element statements: loops lose rounds, dimensions and pragmas, expressions lose operands, functions lose
-//! parameters and buffers their types.
+//! Steps for element statements: loops lose rounds, dimensions and pragmas, expressions lose operands,
+//! functions lose parameters and buffers their types.
 
 use super::edit::Edit;
 use super::tidy::{each_stmt, nodes, tidy};

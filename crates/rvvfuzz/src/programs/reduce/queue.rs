@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Reduces the program of a verdict and writes its report.
 pub trait Reduce: Sync {
-    /// Reduces; `None` if it could not, and then it is asked again when the campaign is resumed. `stop` says that the
-    /// user wants an end soon; at `end` it must have ended.
+    /// Reduces; `None` if it could not, and then it is asked again when the campaign is resumed. `stop` says
+    /// that the user wants an end soon; at `end` it must have ended.
     fn reduce(
         &self,
         case: &Case,
@@ -60,8 +60,8 @@ pub struct Pacing<'a> {
     pub may: &'a dyn Fn(Duration) -> bool,
 }
 
-/// Reduces what comes, until nobody can send any more or `done` says that nobody listens: of each kind of fault, the
-/// first comes before another's second.
+/// Reduces what comes, until nobody can send any more or `done` says that nobody listens: of each kind of
+/// fault, the first comes before another's second.
 pub fn reduce_each(
     campaign: &Campaign,
     reducer: &dyn Reduce,

@@ -36,7 +36,8 @@ pub struct Reducer {
     time: Duration,
     /// Compilers of the campaign.
     compilers: Vec<Compiler>,
-    /// And those that are installed besides: reports compare their versions. Looked for when the first report is written.
+    /// And those that are installed besides: reports compare their versions. Looked for when the first report
+    /// is written.
     installed: OnceLock<Vec<Compiler>>,
     /// The levels they are compared at.
     levels: Vec<Vec<String>>,
@@ -45,8 +46,8 @@ pub struct Reducer {
     programs: Mutex<HashMap<Origin, Reduction>>,
 }
 
-/// Whose fault, what is seen, where (the place of a crash, the wrong buffer), in which program, whatever the order of its
-/// statements, and in which builds.
+/// Whose fault, what is seen, where (the place of a crash, the wrong buffer), in which program, whatever the
+/// order of its statements, and in which builds.
 type Origin = (Culprit, Kind, Option<String>, Vec<String>, BTreeSet<usize>);
 
 fn origin(program: &Program, verdict: &Verdict, testbeds: &Testbeds) -> Origin {

@@ -1,5 +1,5 @@
-//! The search for the smallest program: whole candidates of which the first is taken, and changes of which as many as
-//! possible are made.
+//! The search for the smallest program: whole candidates of which the first is taken, and changes of which as
+//! many as possible are made.
 
 use super::edit::{Edit, apply};
 use super::simplify::Step;
@@ -18,8 +18,8 @@ pub struct Reduced {
     pub complete: bool,
 }
 
-/// The smallest program found in this time, or before `stop` says so, of which `shows` holds; it is asked about up to `together`
-/// at once. `None` if it does not hold of the program itself.
+/// The smallest program found in this time, or before `stop` says so, of which `shows` holds; it is asked
+/// about up to `together` at once. `None` if it does not hold of the program itself.
 pub fn reduce_by(
     program: &Program,
     steps: &[Step],
@@ -92,8 +92,8 @@ impl Search<'_> {
         Some(false)
     }
 
-    /// Makes as many of the changes as possible: all, halves, quarters and so on to each alone, those that do together if
-    /// they can be. Whether there was one.
+    /// Makes as many of the changes as possible: all, halves, quarters and so on to each alone, those that do
+    /// together if they can be. Whether there was one.
     fn change(&mut self, edits: &[Edit]) -> Option<bool> {
         let base = self.best.clone();
         // Where nothing is dead, what dies goes too; where something is, it may be what matters.
@@ -152,7 +152,8 @@ impl Search<'_> {
         Some(self.best != base)
     }
 
-    /// How many of the chunks that are good alone are good together, the first ones; at least one, which is the best already.
+    /// How many of the chunks that are good alone are good together, the first ones; at least one, which is
+    /// the best already.
     fn together<'e>(
         &mut self,
         with: &dyn Fn(&[&'e Edit]) -> Vec<Program>,

@@ -1,5 +1,5 @@
-//! Steps that make a program simpler. Each yields candidates; whether one still shows the fault, and still has a
-//! meaning, is the reducer's to find out.
+//! Steps that make a program simpler. Each yields candidates; whether one still shows the fault, and still
+//! has a meaning, is the reducer's to find out.
 
 use super::cut::{is_store, load_inputs, print_early};
 use super::edit::Edit;
@@ -44,8 +44,8 @@ pub const STEPS: &[Step] = &[
     Step::Change(plainer_scalars),
 ];
 
-/// The step that comes before all others if a compiler crashes: one statement and what it needs, the shortest first. Most
-/// crashes need no more, and it need not be seen what a program prints.
+/// The step that comes before all others if a compiler crashes: one statement and what it needs, the shortest
+/// first. Most crashes need no more, and it need not be seen what a program prints.
 pub fn focus(program: &Program) -> Vec<Program> {
     let main = program.functions.len();
     let simple = |node: &Node| {

@@ -1,5 +1,5 @@
-//! Reduction: the smallest program that still shows a fault. The truth is recomputed at each step, so it cannot drift into
-//! undefined behaviour: a candidate without meaning is no candidate.
+//! Reduction: the smallest program that still shows a fault. The truth is recomputed at each step, so it
+//! cannot drift into undefined behaviour: a candidate without meaning is no candidate.
 
 use super::search::{Reduced, reduce_by};
 use super::simplify::{STEPS, Step, focus};
@@ -105,8 +105,8 @@ impl Target {
         shows
     }
 
-    /// One of several cases that crashes the compiler, found by building them together: it says in which function it was.
-    /// `None` if that does not tell.
+    /// One of several cases that crashes the compiler, found by building them together: it says in which
+    /// function it was. `None` if that does not tell.
     fn first_crash(&self, cases: &[Option<Case>]) -> Option<Option<usize>> {
         let (places, cases): (Vec<usize>, Vec<&Case>) =
             cases.iter().enumerate().filter_map(|(i, c)| Some((i, c.as_ref()?))).unzip();

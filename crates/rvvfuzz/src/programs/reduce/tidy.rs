@@ -4,8 +4,8 @@ use rvv_ir::loops::Target;
 use rvv_ir::{Arg, Expr, Function, Node, Program, Stmt, Var};
 use std::collections::HashSet;
 
-/// Takes out statements that read what is no longer assigned, and declarations without use: buffers, parameters,
-/// variables, functions. A result that nobody reads stays: compilers stumble over those too.
+/// Takes out statements that read what is no longer assigned, and declarations without use: buffers,
+/// parameters, variables, functions. A result that nobody reads stays: compilers stumble over those too.
 /// `None` if the program cannot be made whole.
 pub fn tidy(mut program: Program) -> Option<Program> {
     while let Err(error) = program.check() {

@@ -46,8 +46,8 @@ impl Signature {
     }
 }
 
-/// What can be said of a verdict's cause before it is reduced: the place of a crash or the rule that is broken; else the
-/// levels at which it shows and the operation that makes the wrong value, which is a guess.
+/// What can be said of a verdict's cause before it is reduced: the place of a crash or the rule that is
+/// broken; else the levels at which it shows and the operation that makes the wrong value, which is a guess.
 pub fn early(testbeds: &Testbeds, verdict: &Verdict, program: &Program) -> String {
     if let Some(signature) = Signature::early(verdict) {
         return signature.to_string();
@@ -61,7 +61,8 @@ pub fn early(testbeds: &Testbeds, verdict: &Verdict, program: &Program) -> Strin
     format!("{}: {}{place}: not reduced, perhaps {maker}{at}", verdict.culprit, verdict.symptom.name())
 }
 
-/// Whether a [`site`](super::target::site) is enough to know a fault by. Of a trap, only the rule of the manual is.
+/// Whether a [`site`](super::target::site) is enough to know a fault by. Of a trap, only the rule of the
+/// manual is.
 fn says_where(symptom: Kind, site: &str) -> bool {
     symptom.is_build() || site.starts_with("norm:")
 }

@@ -1,7 +1,7 @@
 //! A campaign's file: one SQLite database, written a batch at a time.
 //!
-//! Each batch is one transaction with everything about it, so a kill at any moment leaves whole batches only; the others
-//! are done again, and come out the same.
+//! Each batch is one transaction with everything about it, so a kill at any moment leaves whole batches only;
+//! the others are done again, and come out the same.
 
 mod error;
 pub mod query;
@@ -69,9 +69,11 @@ pub struct BatchRecord {
     pub operations: u64,
     /// Checks: one operation on one testbed, judged.
     pub checks: u64,
-    /// Distinct pairs of a program and a build, judged: the same in another schedule or set-up is the same pair.
+    /// Distinct pairs of a program and a build, judged: the same in another schedule or set-up is the same
+    /// pair.
     pub pairs: u64,
-    /// Programs that have what triggers a known fault of their compilers, in whatever schedule. It is not stored.
+    /// Programs that have what triggers a known fault of their compilers, in whatever schedule. It is not
+    /// stored.
     pub triggers: u64,
     /// The programs.
     pub programs: Vec<ProgramRecord>,
@@ -142,7 +144,8 @@ pub struct Store {
 impl Drop for Store {
     fn drop(&mut self) {
         if self._lock.is_some() {
-            // One file, which can be read where nothing may be written. If somebody reads it just now, it stays as it is.
+            // One file, which can be read where nothing may be written. If somebody reads it just now, it
+            // stays as it is.
             let _ = self.db.pragma_update(None, "journal_mode", "delete");
         }
     }
@@ -476,7 +479,8 @@ impl Store {
         rows.collect::<rusqlite::Result<Vec<T>>>().map_err(fail)
     }
 
-    /// Stores a batch, all of it or nothing, when this session has taken so long. Returns the verdicts' numbers, in order.
+    /// Stores a batch, all of it or nothing, when this session has taken so long. Returns the verdicts'
+    /// numbers, in order.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -137,8 +137,8 @@ impl StoredVerdict {
         })
     }
 
-    /// What it shares with others of the same bug: the known fault that it is, what the reducer found, or else what is
-    /// known without it. Two that are not reduced and of which nothing is known are two.
+    /// What it shares with others of the same bug: the known fault that it is, what the reducer found, or
+    /// else what is known without it. Two that are not reduced and of which nothing is known are two.
     pub fn bug(&self) -> String {
         let found = self.fault.clone().or_else(|| self.signature.clone()).or_else(|| self.early.clone());
         found.unwrap_or_else(|| {
@@ -189,7 +189,8 @@ impl Store {
         self.rows(&format!("{VERDICT}{from} where {condition} order by id"), |row| verdict(row, count))
     }
 
-    /// Verdicts that no reducer has had and that are no known fault: number, program, its text, and what was said.
+    /// Verdicts that no reducer has had and that are no known fault: number, program, its text, and what was
+    /// said.
     ///
     /// # Errors
     /// When it cannot be read.

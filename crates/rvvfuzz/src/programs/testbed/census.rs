@@ -1,5 +1,5 @@
-//! What compilers have of the intrinsics: each is called under its explicit and its overloaded name, by a function on a
-//! line of its own, so that an error says which.
+//! What compilers have of the intrinsics: each is called under its explicit and its overloaded name, by a
+//! function on a line of its own, so that an error says which.
 
 use super::compiler::{Compiler, Family, Limits};
 use rvv_intrinsics::{Extension, Intrinsic, Prototype, Type};
@@ -14,8 +14,8 @@ const CHUNK: usize = 4000;
 /// What is kept of a compiler's messages: it may refuse every line.
 const MESSAGES: u64 = 64 << 20;
 
-/// The intrinsics, among those called by these prototypes, that one of the compilers does not have. What one lacks, the
-/// next is not asked.
+/// The intrinsics, among those called by these prototypes, that one of the compilers does not have. What one
+/// lacks, the next is not asked.
 ///
 /// # Errors
 /// When a compiler cannot be asked.
@@ -30,7 +30,8 @@ pub fn missing<'a>(
     let asks = |c: &&Compiler| matches!(c.family, Family::Gcc | Family::Clang | Family::Zig);
     for compiler in compilers.into_iter().filter(asks) {
         tell(compiler, missing.len());
-        // One extension at a time: with all of them on, clang 19 takes some names for others (llvm/llvm-project#111481).
+        // One extension at a time: with all of them on, clang 19 takes some names for others
+        // (llvm/llvm-project#111481).
         for extension in Extension::ALL {
             let of = prototypes.iter().filter(|p| p.extension() == extension);
             let asked: Vec<&Prototype> = of.filter(|p| !missing.contains(name(p.intrinsic))).collect();
@@ -53,7 +54,8 @@ fn name(intrinsic: &'static Intrinsic) -> &'static str {
     intrinsic.name.strip_prefix("__riscv_").unwrap_or(&intrinsic.name)
 }
 
-/// All that the intrinsics of an extension need. The fractional types of element groups exist where a group fits.
+/// All that the intrinsics of an extension need. The fractional types of element groups exist where a group
+/// fits.
 fn march(compiler: &Compiler, extension: Extension) -> String {
     let march = match extension {
         Extension::V => "rv64gcv_zvfh",

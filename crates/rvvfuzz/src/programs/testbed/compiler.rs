@@ -39,8 +39,8 @@ pub struct Compiler {
     pub version: String,
     /// Its kind.
     pub family: Family,
-    /// The command and its first arguments. In a custom one, `{c}` is the source, `{elf}` the result, `{flags}` the level and
-    /// `{march}` the instruction set.
+    /// The command and its first arguments. In a custom one, `{c}` is the source, `{elf}` the result,
+    /// `{flags}` the level and `{march}` the instruction set.
     pub command: Vec<String>,
     /// `-fuse-ld=…`, where one is needed.
     pub linker: Option<String>,
@@ -58,8 +58,8 @@ impl Lacks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_string());
     }
 
-    /// Remembers an overload that is missing, as [`unsupported`] says it, if there is only one that it can be in the
-    /// program.
+    /// Remembers an overload that is missing, as [`unsupported`] says it, if there is only one that it can be
+    /// in the program.
     pub fn learn_overload(&self, what: &str, program: &Program) {
         let Some(name) = what.strip_prefix("an overload of ") else { return };
         let calls = program.calls().into_iter().filter(|c| c.overloaded);
@@ -321,8 +321,8 @@ impl Compiler {
         self.build_text(&text, &self.march(programs), &self.flags_for(programs, flags), limits)
     }
 
-    /// What has to be said of programs besides, where their truth is not what a compiler makes of them by default; all
-    /// others are compiled as users compile.
+    /// What has to be said of programs besides, where their truth is not what a compiler makes of them by
+    /// default; all others are compiled as users compile.
     pub fn flags_for(&self, programs: &[&Program], flags: &[String]) -> Vec<String> {
         let mut needs = FloatNeeds::default();
         for program in programs {

@@ -54,7 +54,8 @@ pub enum Emulator {
     Rvvsim,
     /// qemu-riscv64, and its version.
     Qemu(PathBuf, String),
-    /// A command of the user's: `{elf}` is the program, `{vlen}` the VLEN; arguments for the program are added.
+    /// A command of the user's: `{elf}` is the program, `{vlen}` the VLEN; arguments for the program are
+    /// added.
     Command(String, Vec<String>),
 }
 

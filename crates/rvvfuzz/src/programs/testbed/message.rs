@@ -5,8 +5,8 @@ use std::path::Path;
 /// No line of a message is longer.
 const LINE: usize = 4096;
 
-/// A message as text that may be shown, stored and compared: no escapes to a terminal, no endless lines, whatever a
-/// compiler wrote.
+/// A message as text that may be shown, stored and compared: no escapes to a terminal, no endless lines,
+/// whatever a compiler wrote.
 pub fn printable(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
     let mut out = String::with_capacity(text.len().min(1 << 20));
@@ -136,16 +136,17 @@ pub(super) fn unsupported(said: &str) -> Option<String> {
     None
 }
 
-/// `fatal error: error in backend: Cannot select: 0x5601: nxv1i8 = add 0x5602`, without what differs each time: the operation
-/// is what counts.
+/// `fatal error: error in backend: Cannot select: 0x5601: nxv1i8 = add 0x5602`, without what differs each
+/// time: the operation is what counts.
 fn backend_error(line: &str) -> String {
     let Some((what, node)) = line.split_once("Cannot select: ") else { return line.to_string() };
     let operation = node.split_once(" = ").map_or(node, |(_, rest)| rest);
     format!("{what}Cannot select: {}", operation.split([' ', '<']).next().unwrap_or(operation))
 }
 
-/// What a compiler wrote where a mnemonic should be, if the assembler complains of something that cannot be one: a piece of a
-/// template that was not filled in. An instruction that only this assembler does not know is another matter.
+/// What a compiler wrote where a mnemonic should be, if the assembler complains of something that cannot be
+/// one: a piece of a template that was not filled in. An instruction that only this assembler does not know
+/// is another matter.
 pub fn nonsense(said: &str) -> Option<&str> {
     // "p.s:12: Error: unrecognized opcode `vluxei<quad_ext_sew>.v v8,(a0),v8'"
     let opcodes = said.lines().filter_map(|l| l.split_once("Error: unrecognized opcode `"));
@@ -154,8 +155,8 @@ pub fn nonsense(said: &str) -> Option<&str> {
     words.filter(|w| !is_name(w)).min()
 }
 
-/// What identifies a crash of a compiler: the line that says where, without what another version or another run has
-/// otherwise.
+/// What identifies a crash of a compiler: the line that says where, without what another version or another
+/// run has otherwise.
 pub fn crash_site(said: &str) -> String {
     stable(&crash_line(said))
 }
@@ -194,8 +195,8 @@ fn crash_line(said: &str) -> String {
             if rest.contains(" at ") {
                 return rest.trim().to_string();
             }
-            // Of a segmentation fault, the innermost function of the stack, as far as its name is known, and the pass.
-            // `0xc14a67 gen_lowpart_common(machine_mode, rtx_def*)`
+            // Of a segmentation fault, the innermost function of the stack, as far as its name is known, and
+            // the pass. `0xc14a67 gen_lowpart_common(machine_mode, rtx_def*)`
             let frames = said.lines().filter(|l| l.starts_with("0x")).filter_map(|l| l.split_once(' '));
             let names = frames.filter_map(|(_, name)| name.split('(').next());
             let function = names.into_iter().find(|n| !["internal_error", "crash_signal", "???"].contains(n));

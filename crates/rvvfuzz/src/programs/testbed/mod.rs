@@ -19,7 +19,8 @@ use std::ops::Range;
 pub struct Build {
     /// The compiler.
     pub compiler: Compiler,
-    /// Its flags: the level of optimisation, and what else is asked for. One that begins with + adds to `-march`.
+    /// Its flags: the level of optimisation, and what else is asked for. One that begins with + adds to
+    /// `-march`.
     pub flags: Vec<String>,
     /// It takes turns with others: a batch has one of them.
     pub rotated: bool,
@@ -88,8 +89,8 @@ pub struct TestbedId {
 }
 
 impl TestbedId {
-    /// From its number, as tables of outcomes, verdicts and the store have it: builds one after the other, each on
-    /// every run. `None` if there are no runs.
+    /// From its number, as tables of outcomes, verdicts and the store have it: builds one after the other,
+    /// each on every run. `None` if there are no runs.
     pub fn from_number(number: usize, runs: usize) -> Option<TestbedId> {
         Some(TestbedId { build: number.checked_div(runs)?, run: number.checked_rem(runs)? })
     }
@@ -114,8 +115,8 @@ pub struct Testbeds {
 }
 
 impl Testbeds {
-    /// Every compiler at every level and with the flags that take turns, every emulator in every set-up it supports.
-    /// Levels do not change the direct lowering.
+    /// Every compiler at every level and with the flags that take turns, every emulator in every set-up it
+    /// supports. Levels do not change the direct lowering.
     pub fn cross(
         compilers: &[Compiler],
         levels: &[Vec<String>],

@@ -1,4 +1,5 @@
-//! Data of programs, written into their ELF: compilers need not read it, and one build can run on several data sets.
+//! Data of programs, written into their ELF: compilers need not read it, and one build can run on several
+//! data sets.
 
 use goblin::elf::Elf;
 use goblin::elf::program_header::PT_LOAD;
@@ -7,8 +8,8 @@ use rvv_ir::c::Poke;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Writes the contents of buffers where their symbols are; whether all were found, and in the file. If not, the ELF is as
-/// it was.
+/// Writes the contents of buffers where their symbols are; whether all were found, and in the file. If not,
+/// the ELF is as it was.
 pub fn poke(elf: &mut [u8], pokes: &[Poke]) -> bool {
     let Some(places) = places(elf, pokes) else { return false };
     for (place, poke) in places.into_iter().zip(pokes) {
@@ -54,7 +55,8 @@ mod tests {
     use rvv_ir::data::Init;
     use rvv_ir::{Buffer, BufferKind, Program};
 
-    /// An ELF with a loaded segment of 16 bytes at 0x1000, and the symbols `in0` there and `in1.lto_priv.0` behind it.
+    /// An ELF with a loaded segment of 16 bytes at 0x1000, and the symbols `in0` there and `in1.lto_priv.0`
+    /// behind it.
     fn elf() -> Vec<u8> {
         let strings = b"\0in0\0in1.lto_priv.0\0far\0";
         let (phoff, data, symtab) = (64u64, 120u64, 136u64);

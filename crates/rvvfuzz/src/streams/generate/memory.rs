@@ -9,7 +9,8 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rvv_isa::{Access, Addressing, Class, Eew, Inst, Op, Sew, encode};
 
-/// Bytes a scalar access touches; those of a cache block for what is about blocks. `None` if it takes no address.
+/// Bytes a scalar access touches; those of a cache block for what is about blocks. `None` if it takes no
+/// address.
 pub fn access_size(op: Op) -> Option<u64> {
     match op.info().access {
         Access::None => None,
@@ -50,8 +51,8 @@ pub fn scalar(op: Op, is_wild: bool, rng: &mut ChaCha8Rng) -> Option<Step> {
     None
 }
 
-/// A store-conditional may fail at any time: its register and its memory are overwritten, so that what follows is
-/// the same for success and failure.
+/// A store-conditional may fail at any time: its register and its memory are overwritten, so that what
+/// follows is the same for success and failure.
 fn forget_success(step: &mut Step, inst: &Inst, rng: &mut ChaCha8Rng) {
     let (reserve, store) = if inst.op == Op::ScW { (Op::LrW, Op::Sw) } else { (Op::LrD, Op::Sd) };
     // rs1 must still hold the address afterwards, and rs2 something known.

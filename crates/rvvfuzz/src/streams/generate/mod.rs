@@ -23,7 +23,8 @@ use rvv_isa::{Class, Inst, Op, Scalar, csr, encode};
 pub struct Options {
     /// Instructions of a stream.
     pub length: usize,
-    /// The share of instructions on the edge: reserved encodings, `vstart`, misaligned, faults, reserved `frm`.
+    /// The share of instructions on the edge: reserved encodings, `vstart`, misaligned, faults, reserved
+    /// `frm`.
     pub wild: f64,
     /// The share of vector instructions.
     pub vector: f64,

@@ -1,4 +1,5 @@
-//! On the edge, on purpose: reserved encodings, register groups that overlap, `vstart`, a reserved rounding mode.
+//! On the edge, on purpose: reserved encodings, register groups that overlap, `vstart`, a reserved rounding
+//! mode.
 
 use super::{fields, li, memory, vector, word};
 use crate::streams::builder::{Builder, csr_immediate};

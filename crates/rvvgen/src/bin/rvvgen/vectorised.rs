@@ -164,7 +164,8 @@ fn children_time() -> f64 {
     fields.skip(13).take(2).filter_map(|n| n.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// What a compiler said: the program and the kind of each optimisation that was made, and all kinds of records.
+/// What a compiler said: the program and the kind of each optimisation that was made, and all kinds of
+/// records.
 type Said = (Vec<(usize, String)>, BTreeSet<String>);
 
 /// Compiles a unit at -O3.
@@ -270,8 +271,8 @@ fn median(mut of: Vec<f64>) -> f64 {
     }
 }
 
-/// The chance that a U as extreme as this comes about if both samples are of one distribution (Mann and Whitney,
-/// two-sided, exact: all ways to choose are counted).
+/// The chance that a U as extreme as this comes about if both samples are of one distribution (Mann and
+/// Whitney, two-sided, exact: all ways to choose are counted).
 fn significance(a: &[f64], b: &[f64]) -> f64 {
     let larger = |x: f64, y: f64| {
         if x > y {

@@ -19,8 +19,8 @@ pub const STDERR: &str = "/dev/stderr";
 ///
 /// A Linux ELF runs as a user process, as under qemu-riscv64; an ELF with a `tohost` symbol whose addresses
 /// are in RAM runs on bare metal, as under Spike. The exit code is the guest's (128 + signal if one
-/// ended it); 123 means that --sanitize found something, 124 --timeout, 125 --max-insns, 126 a program that cannot be run or output that cannot be
-/// written, 127 a wrong command line.
+/// ended it); 123 means that --sanitize found something, 124 --timeout, 125 --max-insns, 126 a program that
+/// cannot be run or output that cannot be written, 127 a wrong command line.
 ///
 /// Options of rvvsim may be before and after the program and between its arguments; after `--`, all
 /// words are the program and its arguments. A program without a slash in its name that is not a file here
@@ -167,8 +167,8 @@ pub struct MachineOptions {
     pub schedule: Option<Schedule>,
 
     /// What executes the guest: the interpreter, host code for hot blocks (jit), or both, compared block by
-    /// block (check). auto is jit where the host can have it, and the interpreter elsewhere. All of them do the
-    /// same; check stops at the first block of which that is not so.
+    /// block (check). auto is jit where the host can have it, and the interpreter elsewhere. All of them do
+    /// the same; check stops at the first block of which that is not so.
     #[arg(long, env = "RVVSIM_ENGINE", value_enum, default_value_t = EngineOption::Auto)]
     pub engine: EngineOption,
 
@@ -220,8 +220,8 @@ pub struct GuestOptions {
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub max_processes: u32,
 
-    /// Networks the guest may use: none, that of this machine alone (loopback), or all. Only with --host-fs are
-    /// there Unix sockets with names; pairs of sockets there are always.
+    /// Networks the guest may use: none, that of this machine alone (loopback), or all. Only with --host-fs
+    /// are there Unix sockets with names; pairs of sockets there are always.
     #[arg(long, env = "RVVSIM_NET", value_enum, default_value_t = NetOption::None)]
     pub net: NetOption,
 
@@ -259,8 +259,8 @@ pub struct LookOptions {
           default_missing_value = "/dev/null")]
     pub profile: Option<PathBuf>,
 
-    /// Wait for gdb and let it drive the program: on a TCP port of this host (0 takes one that is free), or on
-    /// a socket, a path with a slash in it.
+    /// Wait for gdb and let it drive the program: on a TCP port of this host (0 takes one that is free), or
+    /// on a socket, a path with a slash in it.
     ///
     /// gdb sees x, f, v and control registers ($v8.w, $vl, $vtype), breaks, steps, and watches memory, vector
     /// accesses element by element. Bare-metal programs also run backwards. `monitor help` lists more.
@@ -268,12 +268,12 @@ pub struct LookOptions {
           conflicts_with_all = ["trace", "timeout"])]
     pub gdb: Option<Place>,
 
-    /// Follow undefined values, and report where one decides something: a branch, an address, vl, a mask of a memory
-    /// access, what is written. Also accesses outside heap blocks. With =fatal, end at the first.
+    /// Follow undefined values, and report where one decides something: a branch, an address, vl, a mask of a
+    /// memory access, what is written. Also accesses outside heap blocks. With =fatal, end at the first.
     ///
-    /// Undefined are tail and masked-off elements of agnostic operations, vector registers after calls and system
-    /// calls, stack and heap memory that was not written. Exit code 123 if something was found. The program runs
-    /// on the interpreter, several times slower.
+    /// Undefined are tail and masked-off elements of agnostic operations, vector registers after calls and
+    /// system calls, stack and heap memory that was not written. Exit code 123 if something was found. The
+    /// program runs on the interpreter, several times slower.
     #[arg(long, env = "RVVSIM_SANITIZE", value_name = "WHEN", num_args = 0..=1, require_equals = true,
           value_enum, default_missing_value = "report", conflicts_with_all = ["trace", "gdb"])]
     pub sanitize: Option<SanitizeOption>,

@@ -85,8 +85,8 @@ impl Emitter<'_> {
         true
     }
 
-    /// Takes the lanes of [`RESULT`] to the bits of a mask from `first` on. They are collected in `rax`, and written when
-    /// there are 64 of them, or all.
+    /// Takes the lanes of [`RESULT`] to the bits of a mask from `first` on. They are collected in `rax`, and
+    /// written when there are 64 of them, or all.
     fn collect_bits(&mut self, sew: Sew, width: Width, first: usize, vl: usize, vd: i32, not: bool) {
         let signs: Simd = match sew {
             Sew::E8 | Sew::E16 => simd::SIGNS_8,

@@ -1,7 +1,7 @@
 //! AES rounds and SHA-256 by the host's own instructions.
 //!
-//! An element group is 16 bytes, in the order in which the host has them: the low word first, and of SHA-256's state `f`
-//! and `h` are the low ones.
+//! An element group is 16 bytes, in the order in which the host has them: the low word first, and of
+//! SHA-256's state `f` and `h` are the low ones.
 
 use super::super::simd::{self, Operand, Simd, Width};
 use super::{Emitter, FIRST, RDX, RESULT, SECOND};
@@ -14,7 +14,8 @@ use rvv_isa::{Op, Sew};
 enum Round {
     /// One instruction.
     One(Simd),
-    /// One instruction, and then the columns are mixed back: the guest adds the round key before, the host after.
+    /// One instruction, and then the columns are mixed back: the guest adds the round key before, the host
+    /// after.
     ThenMix(Simd),
 }
 

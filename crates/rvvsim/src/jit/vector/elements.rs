@@ -13,7 +13,8 @@ use rvv_isa::{Addressing, Memory};
 const MOST: u32 = 64;
 
 impl Emitter<'_> {
-    /// An access of this kind whose elements are each on a page that the TLB knows; false if it is another, or is masked.
+    /// An access of this kind whose elements are each on a page that the TLB knows; false if it is another,
+    /// or is masked.
     pub(super) fn element_accesses(&mut self, u: &Uop, vinst: &VInst, memory: Memory) -> bool {
         let Memory { addressing, eew, store } = memory;
         let inst = &vinst.inst;

@@ -1,8 +1,8 @@
 //! Floating-point instructions of single and double precision, element by element.
 //!
-//! As in [`super::super::float`], the host's flags are right, and where a result is a NaN the interpreter's kernel executes
-//! the instruction instead, from the elements on that were not written. So the results of a few pieces are all known before
-//! any is written.
+//! As in [`super::super::float`], the host's flags are right, and where a result is a NaN the interpreter's
+//! kernel executes the instruction instead, from the elements on that were not written. So the results of a
+//! few pieces are all known before any is written.
 
 use super::super::cold::{Cold, First};
 use super::super::fields::float_home;

@@ -56,8 +56,8 @@ impl Emitter<'_> {
         true
     }
 
-    /// [`RESULT`] = the elements of the table at `rdx + table` by the indices in [`FIRST`], where `mask` has a one:
-    /// `vpgatherdd` or `vpgatherqq`.
+    /// [`RESULT`] = the elements of the table at `rdx + table` by the indices in [`FIRST`], where `mask` has
+    /// a one: `vpgatherdd` or `vpgatherqq`.
     fn gather_piece(&mut self, sew: Sew, width: Width, table: i32, mask: u8) {
         let (w, op, scale) = if sew == Sew::E32 { (0, 0x90, 2_u8) } else { (0x80, 0x91, 3) };
         let long = u8::from(width == Width::B32) << 2;

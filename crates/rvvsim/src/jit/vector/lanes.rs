@@ -154,7 +154,8 @@ impl Emitter<'_> {
         if strips.is_loop() && (vinst.policy.masked || !lane.is_same_in_strips()) {
             return false;
         }
-        // Whether the elements of a small piece saturate is seen in a whole register, and of inactive ones, too.
+        // Whether the elements of a small piece saturate is seen in a whole register, and of inactive ones,
+        // too.
         if lane.saturates() && (vinst.policy.masked || pieces.iter().any(|(_, w)| w.bytes() < 16)) {
             return false;
         }
@@ -317,7 +318,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// `to` = `from` shifted by a constant: 2 right, 4 right with the sign, 6 left. `n` is the index of the width.
+    /// `to` = `from` shifted by a constant: 2 right, 4 right with the sign, 6 left. `n` is the index of the
+    /// width.
     fn shift_by(&mut self, which: u8, n: usize, width: Width, to: u8, from: u8, amount: u8) {
         let i = Simd::new(1, 1, 0, 0x70 + n as u8);
         self.simd_with(i, width, which, to, Operand::Vector(from), amount);

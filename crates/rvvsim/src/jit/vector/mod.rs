@@ -1,18 +1,20 @@
 //! Vector instructions in host code, for `vstart` = 0 and a `vl` that is known: from `vsetivli`, or VLMAX.
 //!
-//! `vtype` is known in a block, so VLMAX is. Before the first vector instruction of a block, and after each that may change
-//! `vl`, host code compares: if `vl` is not what is expected (what it was when the block was compiled, VLMAX mostly), or
-//! `vstart` is not 0, the interpreter runs the rest of the block. What comes after the comparison has no tail, or one that
-//! keeps its values. If that happens often, the block is compiled anew. Instructions without a template call their
-//! kernels, as the interpreter does.
+//! `vtype` is known in a block, so VLMAX is. Before the first vector instruction of a block, and after each
+//! that may change `vl`, host code compares: if `vl` is not what is expected (what it was when the block was
+//! compiled, VLMAX mostly), or `vstart` is not 0, the interpreter runs the rest of the block. What comes
+//! after the comparison has no tail, or one that keeps its values. If that happens often, the block is
+//! compiled anew. Instructions without a template call their kernels, as the interpreter does.
 //!
 //! * [`lanes`]: integer instructions, element by element; [`compare`]: those whose result is a mask;
-//! * [`float`]: floating point; [`memory`], [`elements`]: loads and stores; [`fold`]: reductions, and moves from and to element 0;
+//! * [`float`]: floating point; [`memory`], [`elements`]: loads and stores; [`fold`]: reductions, and moves
+//!   from and to element 0;
 //! * [`gather`]: `vrgather`; [`crypto`]: AES and SHA-256;
 //! * [`chain`]: instructions of large groups that are executed together.
 //!
-//! A group is computed in *pieces* of a host register. Those of small groups are kept in host registers if they are read
-//! again soon ([`super::cached`]). General registers: `rdx` points at the vector registers; `rax` and `rcx` are free.
+//! A group is computed in *pieces* of a host register. Those of small groups are kept in host registers if
+//! they are read again soon ([`super::cached`]). General registers: `rdx` points at the vector registers;
+//! `rax` and `rcx` are free.
 
 mod chain;
 mod compare;
@@ -39,8 +41,8 @@ use rvv_isa::{Class, Eew, Op, Scalar, Sew, Vtype};
 /// The most pieces of a group: eight registers of 1024 bits.
 const MOST_PIECES: usize = 32;
 
-/// Host registers: the result of a piece, what it is computed from, the lanes of a mask, the scalar operand, and one that
-/// stays as it is for all pieces of an instruction.
+/// Host registers: the result of a piece, what it is computed from, the lanes of a mask, the scalar operand,
+/// and one that stays as it is for all pieces of an instruction.
 const RESULT: u8 = 0;
 const FIRST: u8 = 1;
 const SECOND: u8 = 2;
@@ -51,7 +53,8 @@ const SPARE: u8 = 15;
 /// A part of a group: where it begins, in bytes, and how wide it is.
 type Piece = (i32, Width);
 
-/// The pieces of so many bytes. `None` if there are none, too many, or a last one that is no multiple of four bytes.
+/// The pieces of so many bytes. `None` if there are none, too many, or a last one that is no multiple of four
+/// bytes.
 fn pieces(bytes: usize) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -137,8 +140,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// Under the random tail policy, after the body is written: as [`VInst::note_writes`], and coins are tossed for
-    /// the tail unless it is known to be ones. What the interpreter's kernel executed comes back after this.
+    /// Under the random tail policy, after the body is written: as [`VInst::note_writes`], and coins are
+    /// tossed for the tail unless it is known to be ones. What the interpreter's kernel executed comes back
+    /// after this.
     fn note_writes(&mut self, u: &Uop, vinst: &VInst) {
         let at = self.asm.new_dynamic_label();
         let mut tosses = false;
@@ -250,7 +254,8 @@ impl Emitter<'_> {
         self.after(u).next().is_some_and(|vinst| vinst.inst.op.class() != Class::VectorConfig)
     }
 
-    /// Whether what an instruction writes is worth to be kept in host registers: it is small, and read again soon.
+    /// Whether what an instruction writes is worth to be kept in host registers: it is small, and read again
+    /// soon.
     fn is_kept(&self, u: &Uop, vinst: &VInst, pieces: &[Piece]) -> bool {
         const SOON: usize = 8;
         const SMALL: usize = 4;
@@ -285,7 +290,8 @@ impl Emitter<'_> {
         self.known_vl.unwrap_or(self.expected_vl.min(vinst.vlmax))
     }
 
-    /// The pieces of `vd` of an instruction with elements of so many bytes, if host code can leave all others alone.
+    /// The pieces of `vd` of an instruction with elements of so many bytes, if host code can leave all others
+    /// alone.
     fn pieces_of(&self, vinst: &VInst, size: usize) -> Option<Vec<Piece>> {
         pieces(self.bytes_written(vinst, size)?)
     }

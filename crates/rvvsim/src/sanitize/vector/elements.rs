@@ -298,7 +298,8 @@ impl Sanitizer {
     }
 }
 
-/// The elements of a group of `vs2` and of `vs1` that matter, a bit for each: some have words that are not used.
+/// The elements of a group of `vs2` and of `vs1` that matter, a bit for each: some have words that are not
+/// used.
 fn words_read(op: Op) -> (u8, u8) {
     const ALL: u8 = u8::MAX;
     match op {

@@ -1,5 +1,5 @@
-//! Host code of each vector instruction against the interpreter, one at a time: random streams rarely have operands
-//! whose results are all numbers.
+//! Host code of each vector instruction against the interpreter, one at a time: random streams rarely have
+//! operands whose results are all numbers.
 
 use crate::Hart;
 use crate::config::{Agnostic, Config};
@@ -121,8 +121,8 @@ fn host_code_does_what_the_interpreter_does() {
     }
 }
 
-/// Several instructions in a block, whose results are kept in host registers, with loads between them that miss the TLB,
-/// so that helpers are called.
+/// Several instructions in a block, whose results are kept in host registers, with loads between them that
+/// miss the TLB, so that helpers are called.
 #[test]
 fn host_code_of_several_instructions_does_what_the_interpreter_does() {
     if !crate::jit::is_available() {
@@ -194,7 +194,8 @@ fn host_code_of_several_instructions_does_what_the_interpreter_does() {
     }
 }
 
-/// What is expected of `vl` may be wrong: the interpreter goes on then, and in the end code is made for the new one.
+/// What is expected of `vl` may be wrong: the interpreter goes on then, and in the end code is made for the
+/// new one.
 #[test]
 fn another_vl_than_was_expected_is_no_difference() {
     if !crate::jit::is_available() {

@@ -30,8 +30,8 @@ impl Drop for Elf {
     }
 }
 
-/// A loop of three rounds that adds `v8` to itself and stores it; the addresses of the addition and of what is
-/// behind the store.
+/// A loop of three rounds that adds `v8` to itself and stores it; the addresses of the addition and of what
+/// is behind the store.
 fn vector_loop(base: u64, data: u64, end: impl FnOnce(&mut Asm)) -> (Vec<u8>, u64, u64) {
     let mut a = Asm::new(base);
     a.li(A0, data);

@@ -1,7 +1,7 @@
 //! `--sanitize`: planted faults are found at their lines, and mended programs are silent.
 //!
-//! The programs are in `testsuite/sanitize/`. They need a gcc that knows the intrinsics, with a static C library
-//! (`RISCV_RVV_CC`, else `riscv64-linux-gnu-gcc-14`, 15 or 16). Without one they are skipped.
+//! The programs are in `testsuite/sanitize/`. They need a gcc that knows the intrinsics, with a static C
+//! library (`RISCV_RVV_CC`, else `riscv64-linux-gnu-gcc-14`, 15 or 16). Without one they are skipped.
 
 use super::guest::*;
 use rvv_asm::asm::Asm;

@@ -163,7 +163,8 @@ const K: [u64; 80] = [
     0x4cc5_d4be_cb3e_42b6, 0x597f_299c_fc65_7e2a, 0x5fcb_6fab_3ad6_faec, 0x6c44_198c_4a47_5817,
 ];
 
-/// Fractional parts of the square roots of the first eight primes (section 5.3); SHA-256 uses the high halves.
+/// Fractional parts of the square roots of the first eight primes (section 5.3); SHA-256 uses the high
+/// halves.
 #[rustfmt::skip]
 const H: [u64; 8] = [
     0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,

@@ -42,8 +42,8 @@ fn sockets_and_events_under_load_leave_nothing_behind() {
     }
 }
 
-/// Locks of owners that end, restartable sequences, descriptors of processes and limits on descriptors, as the
-/// manual pages of Linux have them. QEMU 11.1 has neither robust lists nor restartable sequences.
+/// Locks of owners that end, restartable sequences, descriptors of processes and limits on descriptors, as
+/// the manual pages of Linux have them. QEMU 11.1 has neither robust lists nor restartable sequences.
 #[test]
 fn tasks_have_what_linux_offers_them() {
     let scratch = Scratch::new("tasks");

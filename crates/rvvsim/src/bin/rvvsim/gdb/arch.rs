@@ -1,5 +1,5 @@
-//! What gdb calls the registers of this machine: the numbers of gdb's own RISC-V support, and the description that
-//! goes with them, made for the VLEN.
+//! What gdb calls the registers of this machine: the numbers of gdb's own RISC-V support, and the description
+//! that goes with them, made for the VLEN.
 
 use gdbstub::arch::{Arch, RegId, Registers};
 use rvv_isa::{Ext, csr};

@@ -1,8 +1,8 @@
 //! `--gdb`: the program under a debugger, by gdb's remote protocol.
 //!
-//! Breakpoints and watchpoints are lists that are looked at after each instruction, so that neither the program's
-//! code nor its caches differ from a run without gdb. Going backwards is returning to a snapshot and running
-//! forward again ([`history`]).
+//! Breakpoints and watchpoints are lists that are looked at after each instruction, so that neither the
+//! program's code nor its caches differ from a run without gdb. Going backwards is returning to a snapshot
+//! and running forward again ([`history`]).
 
 mod arch;
 mod history;
@@ -41,8 +41,8 @@ pub fn parse_place(text: &str) -> Result<Place, String> {
     })
 }
 
-/// Waits for gdb and lets it drive the program; how that ended. When gdb goes without an end, the program goes
-/// on alone.
+/// Waits for gdb and lets it drive the program; how that ended. When gdb goes without an end, the program
+/// goes on alone.
 ///
 /// # Errors
 /// In words, when nobody can connect.

@@ -265,8 +265,8 @@ fn gdb_signal(linux: i32) -> Signal {
     }
 }
 
-/// The auxiliary vector, as it stands on the stack of a process that has not begun: behind the arguments and the
-/// environment, each of which ends with a zero.
+/// The auxiliary vector, as it stands on the stack of a process that has not begun: behind the arguments and
+/// the environment, each of which ends with a zero.
 fn auxiliary_vector(machine: &mut Machine) -> Vec<u8> {
     const MOST_WORDS: u64 = 1 << 16;
     let hart = machine.hart_mut();

@@ -1,5 +1,5 @@
-//! Source lines and units of translation, from DWARF. The file is a stranger's: what is malformed in it is not
-//! there.
+//! Source lines and units of translation, from DWARF. The file is a stranger's: what is malformed in it is
+//! not there.
 
 use gimli::{AttributeValue, Dwarf, EndianSlice, LittleEndian, SectionId};
 use rvvsim::elf::Image;

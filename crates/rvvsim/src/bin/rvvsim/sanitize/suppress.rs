@@ -75,8 +75,8 @@ impl Suppressions {
     }
 }
 
-/// Whether a text is what a pattern says, in which `*` stands for anything. Takes as many steps as the product of
-/// their lengths at most.
+/// Whether a text is what a pattern says, in which `*` stands for anything. Takes as many steps as the
+/// product of their lengths at most.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
