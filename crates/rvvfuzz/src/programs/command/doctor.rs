@@ -70,7 +70,7 @@ impl Command {
             ),
             (
                 !has(Family::Clang) && !has(Family::Zig),
-                "clang 17 or later with lld: `tools/toolchains clang-22`; without root `tools/toolchains ziglang`",
+                "clang 17 or later with lld: `tools/toolchains clang-22`; from PyPI `tools/toolchains zig-0.17`",
             ),
             (
                 !settings.emulators.iter().any(|e| e.name == "qemu"),
