@@ -14,7 +14,9 @@ use goblin::elf::program_header::{
     PF_R, PF_W, PF_X, PT_GNU_STACK, PT_INTERP, PT_LOAD, PT_NOTE, PT_PHDR, ProgramHeader,
 };
 use goblin::elf::section_header::{SHT_DYNSYM, SHT_NOBITS, SHT_SYMTAB, SectionHeader};
-use goblin::elf::sym::{STB_GLOBAL, STT_FILE, STT_FUNC, STT_GNU_IFUNC, STT_SECTION, STT_TLS, Symtab};
+use goblin::elf::sym::{
+    STB_GLOBAL, STT_FILE, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_SECTION, STT_TLS, Symtab,
+};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -297,20 +299,28 @@ impl<'a> Image<'a> {
     }
 
     /// The functions that symbols name, in the order of the table; the dynamic table, if that is all there
-    /// is.
+    /// is. Hand-written assembly often gives its functions no type: a global name in code is one, too.
     pub fn functions(&self) -> impl Iterator<Item = Function> {
         let (table, names) = self.symbol_table().unwrap_or_default();
         table.into_iter().filter_map(move |s| {
             let rest = self.bytes.get(names.start.checked_add(s.st_name)?..names.end)?;
             let len = rest.iter().take(1 << 12).position(|&b| b == 0)?;
-            let is_function = s.st_shndx != 0 && matches!(s.st_type(), STT_FUNC | STT_GNU_IFUNC) && len > 0;
-            is_function.then(|| Function {
+            let is_function = match s.st_type() {
+                STT_FUNC | STT_GNU_IFUNC => true,
+                STT_NOTYPE => s.st_bind() == STB_GLOBAL && self.is_code(s.st_value),
+                _ => false,
+            };
+            (is_function && s.st_shndx != 0 && len > 0).then(|| Function {
                 at: s.st_value,
                 size: s.st_size,
                 name: String::from_utf8_lossy(&rest[..len]).into_owned(),
                 other: s.st_other,
             })
         })
+    }
+
+    fn is_code(&self, at: u64) -> bool {
+        self.segments.iter().any(|s| s.execute && (s.vaddr..s.end()).contains(&at))
     }
 
     /// The bytes of a section, by name; `None` if it has none, or they are compressed.

@@ -115,7 +115,7 @@ fn no_path_leads_out() {
     ];
     let mut paths: Vec<String> = paths.iter().map(|p| scene.path(p)).collect();
     for inside in
-        ["root", "root/etc/passwd", "cwd/Cargo.toml", "fd/0", "fd/1", "fd/3", "mem", "environ", "task"]
+        ["root", "root/etc/passwd", "cwd/Cargo.toml", "fd/0", "fd/1", "fd/3", "mem", "environ", "task/1"]
     {
         paths.push(format!("/proc/self/{inside}"));
         paths.push(format!("/proc/{}/{inside}", std::process::id()));
@@ -152,6 +152,21 @@ fn no_path_leads_out() {
     // The program's own page of /proc is made up.
     assert!(open(&mut m, "/proc/self/maps", 0) >= 0);
     assert!(open(&mut m, "/proc/self/maps", 2) < 0);
+    // So is the folder of its threads: it has one, and nothing is reached from there.
+    assert_eq!(open(&mut m, "/proc/self/task", 2), errno(Errno::ISDIR));
+    let threads = open(&mut m, "/proc/self/task", 0) as u64;
+    for path in ["..", "../root", "../../../etc/passwd", "../fd/0", "1/root"] {
+        assert!(open_at(&mut m, threads, path, 0) < 0, "{path}");
+    }
+    let n = call(&mut m, 61, &[threads, DATA, 4096]);
+    let mut listed = vec![0; usize::try_from(n).unwrap()];
+    user::read(&mut m.hart, DATA, &mut listed).unwrap();
+    let mut entries = 0;
+    while !listed.is_empty() {
+        listed.drain(..usize::from(u16::from_le_bytes([listed[16], listed[17]])));
+        entries += 1;
+    }
+    assert_eq!(entries, 3, "itself, its parent, one thread");
     scene.check();
 }
 

@@ -128,14 +128,15 @@ impl Process {
         if let Some(fd) = self.named_descriptor(&full) {
             return Ok(self.open_descriptor(fd, flags)?);
         }
-        if self.is_descriptor_folder(&full) {
-            let listed = self.list_descriptors();
-            return Ok(self.files.add(Kind::Folder(listed, 0, LINK), flags)?);
-        }
-        if self.is_thread_folder(&full) {
-            let tids = self.threads.all.iter().map(|thread| thread.tid.to_string().into_bytes());
-            let names = [b".".to_vec(), b"..".to_vec()].into_iter().chain(tids).collect();
-            return Ok(self.files.add(Kind::Folder(names, 0, FOLDER), flags | flag::DIRECTORY)?);
+        if self.is_descriptor_folder(&full) || self.is_thread_folder(&full) {
+            if flags & (flag::ACCMODE | flag::CREAT) != 0 && flags & flag::PATH == 0 {
+                return Err(Errno::ISDIR.into());
+            }
+            let folder = match self.is_thread_folder(&full) {
+                true => Kind::Folder(self.list_threads(), 0, FOLDER),
+                false => Kind::Folder(self.list_descriptors(), 0, LINK),
+            };
+            return Ok(self.files.add(folder, flags | flag::DIRECTORY)?);
         }
         let writes = flags & flag::ACCMODE != 0;
         if writes && let Some(kind) = self.thread_to_name(&full) {

@@ -57,6 +57,12 @@ impl Process {
         self.about_self(path.strip_suffix(b"/").unwrap_or(path)) == Some(b"task")
     }
 
+    /// The names in the folder of threads: those of this guest alone.
+    pub(super) fn list_threads(&self) -> Vec<Vec<u8>> {
+        let tids = self.threads.all.iter().map(|thread| thread.tid.to_string().into_bytes());
+        [b".".to_vec(), b"..".to_vec()].into_iter().chain(tids).collect()
+    }
+
     /// Names a thread: at most fifteen bytes, without the end of the line.
     pub(super) fn name_thread(&mut self, tid: u32, bytes: &[u8]) -> Result<usize, Errno> {
         let thread = self.threads.index_of(tid).ok_or(Errno::SRCH)?;

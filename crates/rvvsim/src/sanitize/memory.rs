@@ -333,7 +333,8 @@ mod tests {
         assert_eq!(memory.load(PAGE - 3, 8), (0, 0));
         memory.store(PAGE - 3, 8, 0xff00_ff00_0000_00f0, 7);
         assert_eq!(memory.load(PAGE - 3, 8), (0xff00_ff00_0000_00f0, 7));
-        assert_eq!(memory.load(PAGE + 2, 1), (0, 0), "byte 5");
+        assert_eq!(memory.load(PAGE + 1, 1), (0, 0), "byte 4");
+        assert_eq!(memory.load(PAGE + 2, 1), (0xff, 7), "byte 5");
         memory.undefine(3 * PAGE, 3 * PAGE, 9);
         assert_eq!(memory.load(4 * PAGE + 8, 8), (u64::MAX, 9));
         memory.store(4 * PAGE + 8, 4, 0, 0);
