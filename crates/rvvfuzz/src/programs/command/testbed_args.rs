@@ -24,10 +24,9 @@ pub(super) struct TestbedArgs {
     /// Optimisation levels: -O0,-O2,'-O3 -flto' [default: -O0,-O2,-O3]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     pub levels: Option<Vec<String>>,
-    /// Flags that take turns, one of these in each batch besides the levels, as far as a compiler knows them;
-    /// + adds to
-    /// -march: '-O2 +zvl256b','-O3 -fPIC'; `none` for none [default: a list of levels, extensions, tuning and
-    /// languages, unless --levels is given]
+    /// Flags that take turns, one of these in each batch besides the levels, as far as a compiler knows them.
+    /// What begins with + adds to -march: '-O2 +zvl256b','-O3 -fPIC'; `none` for none [default: a list of
+    /// levels, extensions, tuning and languages, unless --levels is given]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_name = "FLAGS")]
     pub flags: Option<Vec<String>>,
     /// VLENs [default: 128,256,512,1024]
