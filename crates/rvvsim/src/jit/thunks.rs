@@ -12,7 +12,7 @@ pub struct Thunks {
     /// To be called with `extern "C"` as a function of hart + BIAS, code, instructions left, the TLB for host
     /// code.
     pub enter: usize,
-    /// Leaves: `eax` is a [`How`], `edx` the number of the compiled block, `rcx` where.
+    /// Leaves: `eax` is a [`super::How`], `edx` the number of the compiled block, `rcx` where.
     pub leave: usize,
     pub load: usize,
     pub store: usize,
