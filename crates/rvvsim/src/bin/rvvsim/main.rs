@@ -1,6 +1,7 @@
 //! The `rvvsim` command.
 
 mod binfmt;
+mod core;
 mod flame;
 mod gdb;
 mod names;
@@ -13,9 +14,10 @@ mod say;
 mod signature;
 mod sweep;
 
+use crate::core::Core;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
-use options::{IsaOption, Mode, Options, SanitizeOption, Vlens};
+use options::{IsaOption, MachineOptions, Mode, Options, SanitizeOption, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
@@ -33,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use sweep::{Subject, Sweep, USUAL_VLENS};
+use sweep::{OnCore, Subject, Sweep, USUAL_VLENS};
 
 /// `--sanitize` found something.
 const EXIT_FOUND: u8 = 123;
@@ -161,12 +163,19 @@ impl Job {
                         rvvsim --help lists the options"
                 .into());
         }
-        let config = o.machine.config()?;
+        let cores = o.machine.core.iter().map(|path| Core::read(path));
+        let cores: Vec<Core> = cores.collect::<Result<_, _>>().map_err(|e| format!("--core: {e}"))?;
+        if cores.len() > 1 && o.sweep.sweep.is_none() {
+            return Err("a program runs on one --core; with --sweep, on each of several".into());
+        }
+        let config = o.machine.config(cores.first())?;
+        let isa = o.machine.isa.clone().or(cores.first().and_then(|core| core.isa.clone()));
         let sweep = match o.sweep.sweep {
             Some(Vlens(vlens)) => {
+                let cores = sweep_cores(&o.machine, cores, &vlens)?;
                 let vlens = sweep_vlens(&config, vlens)?;
                 let (ignore, compare, json) = (o.sweep.ignore, o.sweep.compare, o.sweep.json);
-                Some(Sweep { vlens, ignore, compare, json, words: std::env::args_os().collect() })
+                Some(Sweep { vlens, cores, ignore, compare, json, words: std::env::args_os().collect() })
             }
             None => None,
         };
@@ -213,7 +222,7 @@ impl Job {
         Ok(Job {
             elf: o.elf.map(find_program),
             config,
-            isa: o.machine.isa,
+            isa,
             mode: o.machine.mode,
             process,
             timeout: o.machine.timeout.map(Duration::from_secs_f64),
@@ -441,6 +450,21 @@ fn sweep_vlens(config: &Config, mut vlens: Vec<u32>) -> Result<Vec<u32>, String>
     vlens.sort_unstable();
     vlens.dedup();
     Ok(vlens)
+}
+
+/// The machines of `--sweep --core`: each core at its own VLEN, or at those of the list.
+fn sweep_cores(options: &MachineOptions, cores: Vec<Core>, vlens: &[u32]) -> Result<Vec<OnCore>, String> {
+    let mut runs = Vec::new();
+    for core in cores {
+        let file = core.path.display().to_string();
+        let config = options.config(Some(&core)).map_err(|e| format!("--core {file}: {e}"))?;
+        let vlens = if core.vlen.is_some() || vlens.is_empty() { vec![config.vlen] } else { vlens.to_vec() };
+        for vlen in vlens {
+            options::check_vlen(&config.isa, vlen).map_err(|e| format!("--core {file}: {e}"))?;
+            runs.push(OnCore { file: file.clone(), config: Config { vlen, ..config.clone() } });
+        }
+    }
+    Ok(runs)
 }
 
 fn cannot_run(message: &str) -> u8 {

@@ -1,6 +1,7 @@
 //! The `rvvsim` command, as its users call it.
 
 mod arguments;
+mod core;
 mod gdb;
 mod guest;
 mod output;
