@@ -212,7 +212,8 @@ mod tests {
     #[test]
     fn every_key_is_taken() {
         let text = "isa = 'rv64gcv'\nvlen = 512\ntail = 'ones'\nmask = 'random:7'\nvl = 'half'\n\
-                    vl-multiple = 2\nvsetvl-x0 = 'clamp'\nreserved = 'lenient'\nmisaligned = 'trap'\nunordered-sums = 'tree'\n\
+                    vl-multiple = 2\nvsetvl-x0 = 'clamp'\nreserved = 'lenient'\nmisaligned = 'trap'\n\
+                    unordered-sums = 'tree'\n\
                     vstart-in-arithmetic = 'trap'\nsegments-that-trap = 'whole'\n";
         assert!(KEYS.iter().all(|key| text.contains(&format!("{key} = "))), "each key is in the text");
         let core = Core::parse(text).unwrap();

@@ -2,6 +2,7 @@
 
 mod binfmt;
 mod core;
+mod count;
 mod flame;
 mod gdb;
 mod names;
@@ -15,6 +16,7 @@ mod signature;
 mod sweep;
 
 use crate::core::Core;
+use crate::count::Count;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use options::{IsaOption, MachineOptions, Mode, Options, SanitizeOption, Vlens};
@@ -147,6 +149,7 @@ struct Job {
     in_asm: Option<PathBuf>,
     stats: bool,
     profile: Option<PathBuf>,
+    count: Option<PathBuf>,
     /// The file of `--signature`, and the bytes of a line.
     signature: Option<(PathBuf, u16)>,
     sweep: Option<Sweep>,
@@ -175,7 +178,12 @@ impl Job {
                 let cores = sweep_cores(&o.machine, cores, &vlens)?;
                 let vlens = sweep_vlens(&config, vlens)?;
                 let (ignore, compare, json) = (o.sweep.ignore, o.sweep.compare, o.sweep.json);
-                Some(Sweep { vlens, cores, ignore, compare, json, words: std::env::args_os().collect() })
+                let count = o.look.count.clone();
+                if count.is_some() && cores.len() > 1 {
+                    return Err("--sweep --count takes one --core".into());
+                }
+                let words = std::env::args_os().collect();
+                Some(Sweep { vlens, cores, count, ignore, compare, json, words })
             }
             None => None,
         };
@@ -230,6 +238,7 @@ impl Job {
             in_asm: None,
             stats: o.look.stats,
             profile: o.look.profile,
+            count: o.look.count,
             signature: o.look.signature.map(|path| (path, o.look.signature_granularity)),
             sweep,
             gdb: o.look.gdb,
@@ -297,6 +306,7 @@ impl Job {
             in_asm: o.in_asm.then(|| o.log.unwrap_or_else(|| options::STDERR.into())),
             stats: false,
             profile: None,
+            count: None,
             signature: None,
             sweep: None,
             gdb: o.gdb,
@@ -361,6 +371,9 @@ impl Job {
         let console = Console::default();
         machine.set_console(Box::new(console.clone()));
         machine.set_console_input(ConsoleInput::Stdin);
+        if self.count.is_some() {
+            Count::prepare(&mut machine);
+        }
         if self.profile.is_some() {
             machine.engine_mut().remember_forgotten_blocks();
         }
@@ -418,6 +431,13 @@ impl Job {
         }
         if self.stats {
             say::note(&report::statistics(&machine, time));
+        }
+        if let Some(path) = &self.count {
+            let count = Count::of(&machine, &image);
+            say::note(&count.text());
+            if let Err(e) = std::fs::write(path, format!("{:#}\n", count.json())) {
+                return cannot_run(&format!("cannot write the counts to {}: {e}", path.display()));
+            }
         }
         if let Some(path) = &self.profile {
             let (text, stacks) = profile::profile(&machine, &image, path);

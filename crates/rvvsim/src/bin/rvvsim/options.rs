@@ -260,6 +260,12 @@ pub struct LookOptions {
     #[arg(long, env = "RVVSIM_STATS")]
     pub stats: bool,
 
+    /// Print instructions by class and by symbol to standard error at the end; with a file, also write them
+    /// there as JSON. With --sweep, one table by VLEN, which shows vector code that does not get faster.
+    #[arg(long, env = "RVVSIM_COUNT", value_name = "FILE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "/dev/null", conflicts_with_all = ["trace", "gdb", "sanitize"])]
+    pub count: Option<PathBuf>,
+
     /// Print the hottest symbols and blocks to standard error at the end. With a file, also write all blocks
     /// there: as a flame graph if its name ends in .svg, otherwise as collapsed stacks.
     #[arg(long, env = "RVVSIM_PROFILE", value_name = "FILE", num_args = 0..=1, require_equals = true,

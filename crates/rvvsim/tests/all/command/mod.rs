@@ -2,6 +2,7 @@
 
 mod arguments;
 mod core;
+mod count;
 mod gdb;
 mod guest;
 mod output;

@@ -56,7 +56,7 @@ impl Sweep {
         for on in &self.cores {
             let config = Config { max_insns: limit, ..on.config.clone() };
             let deadline = subject.timeout.map(|t| Instant::now() + t);
-            let result = seen::run(subject.image, bare, config, subject.process.clone(), deadline);
+            let result = seen::run(subject.image, bare, config, subject.process.clone(), deadline, false);
             let (seen, remarks) =
                 result.map_err(|e| format!("{}: {e}{}", subject.name, report::load_hint(&e)))?;
             if ran.is_empty() && remarks.stopped {

@@ -2,6 +2,7 @@
 //! same?
 
 mod cores;
+mod count;
 mod judge;
 mod plan;
 mod seen;
@@ -19,6 +20,7 @@ use seen::{Group, OUTPUT_LIMIT, Remarks, Seen};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -43,6 +45,8 @@ pub struct Sweep {
     pub vlens: Vec<u32>,
     /// The cores to run on, instead of all that the manual leaves open.
     pub cores: Vec<OnCore>,
+    /// Count instructions instead of comparing; as JSON to this file, too.
+    pub count: Option<PathBuf>,
     /// Text that does not count.
     pub ignore: Vec<Regex>,
     /// What does.
@@ -127,6 +131,9 @@ struct Result<'a> {
 impl Sweep {
     /// Makes it and says what came out; the exit code.
     pub fn run(&self, subject: Subject) -> u8 {
+        if let Some(file) = &self.count {
+            return self.count_by_vlen(subject, file);
+        }
         if !self.cores.is_empty() {
             return self.run_on_cores(subject);
         }
@@ -160,7 +167,7 @@ impl Sweep {
             let vl_multiple = given.or(NonZeroU32::new(multiple));
             let config = Config { max_insns, vl_multiple, ..choice.config(&subject.config) };
             let deadline = subject.timeout.map(|t| Instant::now() + t);
-            let ran = seen::run(subject.image, bare, config, subject.process.clone(), deadline);
+            let ran = seen::run(subject.image, bare, config, subject.process.clone(), deadline, false);
             let (seen, remarks) =
                 ran.map_err(|e| format!("{}: {e}{}", subject.name, report::load_hint(&e)))?;
             Ok((seen.compared(self.compare, &self.ignore), remarks))
