@@ -1,5 +1,6 @@
 //! `--core`: a file with all that the manual leaves to an implementation.
 
+use crate::files::{plain, read_text};
 use crate::options::{IsaOption, check_vlen, parse_agnostic, parse_isa, parse_vl};
 use rvv_isa::Isa;
 use rvvsim::Config;
@@ -61,16 +62,8 @@ impl Core {
     /// # Errors
     /// In words: what is wrong, and by which rule.
     pub fn read(path: &Path) -> Result<Core, String> {
-        let name = path.display();
-        let cannot = |e: std::io::Error| format!("cannot read {name}: {e}");
-        let file = std::fs::File::open(path).map_err(cannot)?;
-        let mut text = String::new();
-        let mut part = std::io::Read::take(file, LARGEST + 1);
-        std::io::Read::read_to_string(&mut part, &mut text).map_err(cannot)?;
-        if text.len() as u64 > LARGEST {
-            return Err(format!("{name}: a core file has at most {LARGEST} bytes"));
-        }
-        let core = Core::parse(&text).map_err(|e| format!("{name}: {e}"))?;
+        let text = read_text(path, LARGEST)?;
+        let core = Core::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
         Ok(Core { path: path.to_owned(), ..core })
     }
 
@@ -188,15 +181,6 @@ impl Core {
             ..config
         }
     }
-}
-
-/// Text of a stranger's file, short and without what moves a terminal's cursor.
-fn plain(text: &str) -> String {
-    let mut shown: String = text.chars().take(60).map(|c| if c.is_control() { '?' } else { c }).collect();
-    if text.chars().count() > 60 {
-        shown.push_str("...");
-    }
-    shown
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod binfmt;
 mod core;
 mod count;
+mod files;
 mod flame;
 mod gdb;
 mod names;
