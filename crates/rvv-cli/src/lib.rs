@@ -1,9 +1,10 @@
 //! What all commands share: a standard output that may be full or closed, where `println!` panics;
-//! completions and man pages; tables in documents; progress lines.
+//! completions and man pages; tables in documents; progress lines; SARIF.
 
 pub mod figures;
 mod generate;
 pub mod progress;
+pub mod sarif;
 
 pub use generate::{GenerateError, generate};
 use std::fmt::Arguments;

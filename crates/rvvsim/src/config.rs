@@ -68,6 +68,17 @@ pub enum VsetvlX0 {
     Clamp,
 }
 
+/// In which order an unordered floating-point sum adds. The manual (norm:vfredusum_op) lets an implementation
+/// choose any tree that is the same for the same `vtype` and `vl`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UnorderedSum {
+    /// From the scalar, element by element, as the ordered sum.
+    #[default]
+    InOrder,
+    /// The upper half to the lower half until one is left, and the scalar last.
+    Tree,
+}
+
 /// What executes the guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EngineChoice {
@@ -116,6 +127,14 @@ pub struct Config {
     pub lenient: bool,
     /// Scalar loads and stores need not be aligned; otherwise they trap.
     pub misaligned: bool,
+    /// The order of unordered floating-point sums.
+    pub unordered_sum: UnorderedSum,
+    /// Arithmetic takes any `vstart`. Otherwise it is illegal with one that is not zero, as on cores that never
+    /// leave one behind: only loads and stores can be resumed.
+    pub vstart_in_arithmetic: bool,
+    /// A segment load that traps midway has written the fields before (norm:vector_ls_seg_partial_access);
+    /// otherwise none of that segment.
+    pub partial_segments: bool,
     /// Bare metal: how many harts there are, at least one.
     pub harts: u32,
     /// Bare metal: how they take turns.
@@ -141,6 +160,9 @@ impl Default for Config {
             vsetvl_x0: VsetvlX0::default(),
             lenient: false,
             misaligned: true,
+            unordered_sum: UnorderedSum::default(),
+            vstart_in_arithmetic: true,
+            partial_segments: true,
             harts: 1,
             // As Spike's harts do: they wait for one another in loops more often than threads do.
             schedule: Schedule::RoundRobin(5000),

@@ -2,6 +2,7 @@
 //! Vector semantics are tested in `testsuite/tests/all/`; here are the messages of traps.
 
 mod command;
+mod cores;
 mod examples;
 mod exec;
 mod footprint;

@@ -4,6 +4,7 @@ use super::{Report, Testbed};
 use crate::programs::judge::outcome::Kind;
 use crate::programs::store::query::Bug;
 use crate::programs::testbed::TestbedId;
+use rvv_cli::sarif::{self, Region, Rule, Run};
 use rvv_tools::junit::{Case, Suite, Verdict, to_xml};
 use serde_json::{Value, json};
 
@@ -92,83 +93,56 @@ fn region(text: &str) -> (usize, usize) {
     }
 }
 
-/// A path as a relative URI.
-fn uri(path: &str) -> String {
-    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-._~/".contains(b);
-    path.bytes().map(|b| if plain(&b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
-}
-
 /// A result for each bug. Its location is the file of its program, in `folder` as [`programs`] names it; the
 /// text is here as well, for where there are no files.
-///
-/// It is plain JSON: the types of a SARIF crate, generated from the whole schema, would be more to build than
-/// to save.
 pub fn sarif(report: &Report, folder: &str) -> String {
-    let rule = |kind: &Kind| {
-        json!({
-            "id": rule_id(kind.name()),
-            "name": kind.name(),
-            "shortDescription": { "text": describe(*kind) },
-        })
+    let rule = |kind: &Kind| Rule {
+        id: rule_id(kind.name()),
+        name: Some(kind.name().to_string()),
+        says: describe(*kind).to_string(),
     };
-    let rules: Vec<Value> = Kind::ALL.iter().skip(1).filter(|k| **k != Kind::Unsupported).map(rule).collect();
-    let artifact = |(name, text): &(String, &str)| json!({ "location": { "uri": uri(&format!("{folder}{name}")) }, "contents": { "text": text } });
-    let files = programs(report);
-    let location = |(name, text): &(String, &str)| {
-        let (start, end) = region(text);
-        json!({
-            "artifactLocation": {
-                "uri": uri(&format!("{folder}{name}")),
-                "index": files.iter().position(|(file, _)| file == name),
-            },
-            "region": { "startLine": start, "endLine": end },
-        })
+    let mut run = Run {
+        tool: "rvvfuzz".to_string(),
+        version: report.version.to_string(),
+        rules: Kind::ALL.iter().skip(1).filter(|k| **k != Kind::Unsupported).map(rule).collect(),
+        command: None,
+        warnings: report.broken.iter().map(|(testbed, why)| format!("{testbed}: {why}")).collect(),
+        files: programs(report).into_iter().map(|(n, t)| (format!("{folder}{n}"), t.to_string())).collect(),
+        results: Vec::new(),
     };
-    let result = |bug: &Bug| {
-        let v = &bug.shown;
-        let testbeds: Vec<&str> =
-            v.testbeds.iter().filter_map(|&t| report.testbeds.get(t)).map(|t| &*t.name).collect();
-        let text = format!("{}: {} on {} testbeds. {}", v.culprit, v.symptom, testbeds.len(), v.headline());
-        let mut message = json!({ "text": text });
-        if let Some(markdown) = &v.report_md {
-            message["markdown"] = markdown.as_str().into();
-        }
-        let mut place =
-            json!({ "logicalLocations": [{ "fullyQualifiedName": v.culprit, "kind": v.culprit_kind }] });
-        let own = program_files(report, bug);
-        if let Some(first) = own.first() {
-            place["physicalLocation"] = location(first);
-        }
-        let others: Vec<Value> =
-            own.iter().skip(1).map(|file| json!({ "physicalLocation": location(file) })).collect();
-        json!({
-            "ruleId": rule_id(&v.symptom),
-            "level": "error",
-            "message": message,
-            "locations": [place],
-            "relatedLocations": others,
-            "occurrenceCount": bug.verdicts.len(),
-            "partialFingerprints": { "rvvfuzz/v1": bug.signature },
-            "properties": { "program": v.program, "verdict": v.id, "axes": v.axes, "testbeds": testbeds },
-        })
-    };
-    let notifications: Vec<Value> = report
-        .broken
-        .iter()
-        .map(|(testbed, why)| json!({ "level": "warning", "message": { "text": format!("{testbed}: {why}") } }))
-        .collect();
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": { "name": "rvvfuzz", "version": report.version, "rules": rules } },
-            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications }],
-            "artifacts": files.iter().map(artifact).collect::<Vec<_>>(),
-            "results": report.bugs.iter().map(result).collect::<Vec<_>>(),
-        }],
+    run.results = report.bugs.iter().map(|bug| result(&run, report, bug, folder)).collect();
+    run.to_text()
+}
+
+fn result(run: &Run, report: &Report, bug: &Bug, folder: &str) -> Value {
+    let v = &bug.shown;
+    let testbeds: Vec<&str> =
+        v.testbeds.iter().filter_map(|&t| report.testbeds.get(t)).map(|t| &*t.name).collect();
+    let text = format!("{}: {} on {} testbeds. {}", v.culprit, v.symptom, testbeds.len(), v.headline());
+    let mut message = json!({ "text": text });
+    if let Some(markdown) = &v.report_md {
+        message["markdown"] = markdown.as_str().into();
+    }
+    let mut place = sarif::location(&v.culprit, &v.culprit_kind);
+    let mut places = program_files(report, bug).into_iter().map(|(name, text)| {
+        let (line, last) = region(text);
+        let region = Region { line: line as u64, column: None, last: Some(last as u64) };
+        run.place(&format!("{folder}{name}"), region)
     });
-    let text = serde_json::to_string_pretty(&log);
-    text.unwrap_or_default() + "\n"
+    if let Some(first) = places.next() {
+        place["physicalLocation"] = first;
+    }
+    let others: Vec<Value> = places.map(|place| json!({ "physicalLocation": place })).collect();
+    json!({
+        "ruleId": rule_id(&v.symptom),
+        "level": "error",
+        "message": message,
+        "locations": [place],
+        "relatedLocations": others,
+        "occurrenceCount": bug.verdicts.len(),
+        "partialFingerprints": { "rvvfuzz/v1": bug.signature },
+        "properties": { "program": v.program, "verdict": v.id, "axes": v.axes, "testbeds": testbeds },
+    })
 }
 
 fn rule_id(symptom: &str) -> String {

@@ -1,6 +1,9 @@
 //! The `rvvsim` command.
 
 mod binfmt;
+mod core;
+mod count;
+mod files;
 mod flame;
 mod gdb;
 mod names;
@@ -13,9 +16,11 @@ mod say;
 mod signature;
 mod sweep;
 
+use crate::core::Core;
+use crate::count::Count;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
-use options::{IsaOption, Mode, Options, SanitizeOption, Vlens};
+use options::{IsaOption, MachineOptions, Mode, Options, SanitizeOption, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
@@ -33,7 +38,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use sweep::{Subject, Sweep, USUAL_VLENS};
+use sweep::{OnCore, Subject, Sweep, USUAL_VLENS};
 
 /// `--sanitize` found something.
 const EXIT_FOUND: u8 = 123;
@@ -145,6 +150,7 @@ struct Job {
     in_asm: Option<PathBuf>,
     stats: bool,
     profile: Option<PathBuf>,
+    count: Option<PathBuf>,
     /// The file of `--signature`, and the bytes of a line.
     signature: Option<(PathBuf, u16)>,
     sweep: Option<Sweep>,
@@ -161,12 +167,24 @@ impl Job {
                         rvvsim --help lists the options"
                 .into());
         }
-        let config = o.machine.config()?;
+        let cores = o.machine.core.iter().map(|path| Core::read(path));
+        let cores: Vec<Core> = cores.collect::<Result<_, _>>().map_err(|e| format!("--core: {e}"))?;
+        if cores.len() > 1 && o.sweep.sweep.is_none() {
+            return Err("a program runs on one --core; with --sweep, on each of several".into());
+        }
+        let config = o.machine.config(cores.first())?;
+        let isa = o.machine.isa.clone().or(cores.first().and_then(|core| core.isa.clone()));
         let sweep = match o.sweep.sweep {
             Some(Vlens(vlens)) => {
+                let cores = sweep_cores(&o.machine, cores, &vlens)?;
                 let vlens = sweep_vlens(&config, vlens)?;
                 let (ignore, compare, json) = (o.sweep.ignore, o.sweep.compare, o.sweep.json);
-                Some(Sweep { vlens, ignore, compare, json, words: std::env::args_os().collect() })
+                let count = o.look.count.clone();
+                if count.is_some() && cores.len() > 1 {
+                    return Err("--sweep --count takes one --core".into());
+                }
+                let words = std::env::args_os().collect();
+                Some(Sweep { vlens, cores, count, ignore, compare, json, words })
             }
             None => None,
         };
@@ -213,7 +231,7 @@ impl Job {
         Ok(Job {
             elf: o.elf.map(find_program),
             config,
-            isa: o.machine.isa,
+            isa,
             mode: o.machine.mode,
             process,
             timeout: o.machine.timeout.map(Duration::from_secs_f64),
@@ -221,6 +239,7 @@ impl Job {
             in_asm: None,
             stats: o.look.stats,
             profile: o.look.profile,
+            count: o.look.count,
             signature: o.look.signature.map(|path| (path, o.look.signature_granularity)),
             sweep,
             gdb: o.look.gdb,
@@ -288,6 +307,7 @@ impl Job {
             in_asm: o.in_asm.then(|| o.log.unwrap_or_else(|| options::STDERR.into())),
             stats: false,
             profile: None,
+            count: None,
             signature: None,
             sweep: None,
             gdb: o.gdb,
@@ -352,6 +372,9 @@ impl Job {
         let console = Console::default();
         machine.set_console(Box::new(console.clone()));
         machine.set_console_input(ConsoleInput::Stdin);
+        if self.count.is_some() {
+            Count::prepare(&mut machine);
+        }
         if self.profile.is_some() {
             machine.engine_mut().remember_forgotten_blocks();
         }
@@ -410,6 +433,13 @@ impl Job {
         if self.stats {
             say::note(&report::statistics(&machine, time));
         }
+        if let Some(path) = &self.count {
+            let count = Count::of(&machine, &image);
+            say::note(&count.text());
+            if let Err(e) = std::fs::write(path, format!("{:#}\n", count.json())) {
+                return cannot_run(&format!("cannot write the counts to {}: {e}", path.display()));
+            }
+        }
         if let Some(path) = &self.profile {
             let (text, stacks) = profile::profile(&machine, &image, path);
             say::note(&text);
@@ -441,6 +471,21 @@ fn sweep_vlens(config: &Config, mut vlens: Vec<u32>) -> Result<Vec<u32>, String>
     vlens.sort_unstable();
     vlens.dedup();
     Ok(vlens)
+}
+
+/// The machines of `--sweep --core`: each core at its own VLEN, or at those of the list.
+fn sweep_cores(options: &MachineOptions, cores: Vec<Core>, vlens: &[u32]) -> Result<Vec<OnCore>, String> {
+    let mut runs = Vec::new();
+    for core in cores {
+        let file = core.path.display().to_string();
+        let config = options.config(Some(&core)).map_err(|e| format!("--core {file}: {e}"))?;
+        let vlens = if core.vlen.is_some() || vlens.is_empty() { vec![config.vlen] } else { vlens.to_vec() };
+        for vlen in vlens {
+            options::check_vlen(&config.isa, vlen).map_err(|e| format!("--core {file}: {e}"))?;
+            runs.push(OnCore { file: file.clone(), config: Config { vlen, ..config.clone() } });
+        }
+    }
+    Ok(runs)
 }
 
 fn cannot_run(message: &str) -> u8 {

@@ -1,5 +1,6 @@
 //! The command line of `rvvsim`.
 
+use crate::core::Core;
 use crate::gdb::{Place, parse_place};
 use clap::{Args, Parser, ValueEnum};
 use regex::bytes::{Regex, RegexBuilder};
@@ -87,6 +88,12 @@ pub struct MachineOptions {
     #[arg(long, env = "RVVSIM_VLEN", value_name = "BITS", value_parser = parse_vlen,
           allow_negative_numbers = true)]
     pub vlen: Option<u32>,
+
+    /// A file with all that the manual leaves to an implementation, instead of the options for it; --vlen and
+    /// --isa count more than the file. With --sweep, repeatable: one run on each.
+    #[arg(long, env = "RVVSIM_CORE", value_name = "FILE.toml", value_delimiter = ',',
+          conflicts_with_all = ["tail", "mask", "vl", "vl_multiple", "vsetvl_x0", "lenient", "strict_align"])]
+    pub core: Vec<PathBuf>,
 
     /// Extensions that exist, e.g. rv64gcv_zvfh_zvl256b, rva22u64_v, or the isa line of /proc/cpuinfo.
     /// Default: RVA23U64 and all vector extensions.
@@ -252,6 +259,12 @@ pub struct LookOptions {
     /// Print instructions retired, by class, and host time, to standard error at the end.
     #[arg(long, env = "RVVSIM_STATS")]
     pub stats: bool,
+
+    /// Print instructions by class and by symbol to standard error at the end; with a file, also write them
+    /// there as JSON. With --sweep, one table by VLEN, which shows vector code that does not get faster.
+    #[arg(long, env = "RVVSIM_COUNT", value_name = "FILE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "/dev/null", conflicts_with_all = ["trace", "gdb", "sanitize"])]
+    pub count: Option<PathBuf>,
 
     /// Print the hottest symbols and blocks to standard error at the end. With a file, also write all blocks
     /// there: as a flame graph if its name ends in .svg, otherwise as collapsed stacks.
@@ -495,13 +508,14 @@ pub enum X0 {
 }
 
 impl MachineOptions {
-    /// The configuration these options describe.
+    /// The configuration that these options describe, on a core if there is one.
     ///
     /// # Errors
     /// A sentence saying which option is wrong and what would be right.
-    pub fn config(&self) -> Result<Config, String> {
-        let isa = self.isa.as_ref().map_or_else(Isa::rva23u64, |option| option.isa);
-        let vlen = match self.vlen {
+    pub fn config(&self, core: Option<&Core>) -> Result<Config, String> {
+        let isa = self.isa.as_ref().or(core.and_then(|core| core.isa.as_ref()));
+        let isa = isa.map_or_else(Isa::rva23u64, |option| option.isa);
+        let vlen = match self.vlen.or(core.and_then(|core| core.vlen)) {
             Some(vlen) => vlen,
             None => isa.vlen_min().max(if isa.has(rvv_isa::Ext::V) { 128 } else { 32 }),
         };
@@ -510,7 +524,7 @@ impl MachineOptions {
             let needs = "host code needs an x86-64 processor with AVX2, BMI2 and FMA";
             return Err(format!("{needs}, which this is not; try --engine auto"));
         }
-        Ok(Config {
+        let config = Config {
             isa,
             vlen,
             mem: self.mem,
@@ -536,6 +550,10 @@ impl MachineOptions {
             schedule: self.schedule.unwrap_or(Config::default().schedule),
             jit_threshold: self.jit_threshold,
             ..Config::default()
+        };
+        Ok(match core {
+            Some(core) => core.apply(config),
+            None => config,
         })
     }
 }
@@ -588,7 +606,7 @@ fn parse_vlens(text: &str) -> Result<Vlens, String> {
     vlens.map(Vlens).map_err(|_| format!("{text:?} is not a list of vector lengths; try 128,256,512"))
 }
 
-fn parse_isa(text: &str) -> Result<IsaOption, String> {
+pub fn parse_isa(text: &str) -> Result<IsaOption, String> {
     let (isa, notes) = Isa::parse_noting(text).map_err(|e| e.to_string())?;
     Ok(IsaOption { isa, notes })
 }
@@ -639,7 +657,7 @@ fn parse_schedule(text: &str) -> Result<Schedule, String> {
     }
 }
 
-fn parse_agnostic(text: &str) -> Result<Agnostic, String> {
+pub fn parse_agnostic(text: &str) -> Result<Agnostic, String> {
     match text {
         "undisturbed" => Ok(Agnostic::Undisturbed),
         "ones" => Ok(Agnostic::Ones),
@@ -650,7 +668,7 @@ fn parse_agnostic(text: &str) -> Result<Agnostic, String> {
     }
 }
 
-fn parse_vl(text: &str) -> Result<VlChoice, String> {
+pub fn parse_vl(text: &str) -> Result<VlChoice, String> {
     match text {
         "max" => Ok(VlChoice::Max),
         "half" => Ok(VlChoice::Half),

@@ -1,8 +1,10 @@
 //! Vector reduction operations (manual, chapter "Vector Reduction Operations").
 //!
-//! The unordered floating-point sums add in element order, as the ordered ones do; the manual allows that.
+//! The unordered floating-point sums add in element order, as the ordered ones do, which the manual allows;
+//! or by a tree, if the configuration says so.
 
 use crate::Hart;
+use crate::config::UnorderedSum;
 use crate::fp::{self, Flags, Float, RoundingMode};
 use crate::trap::Exec;
 use crate::vector::chapters::float::by_float;
@@ -199,6 +201,62 @@ fn reduce_float<S: Float<Bits: Element>, D: Float<Bits: Element>>(
     Ok(())
 }
 
+/// The same of an unordered sum by a tree: halves are added until one element is left, and the scalar to that.
+/// A node of which one side has no active element is the other side.
+fn reduce_by_tree<S: Float<Bits: Element>, D: Float<Bits: Element>>(
+    hart: &mut Hart,
+    vi: &VInst,
+    widen: impl Fn(S::Bits, RoundingMode, &mut Flags) -> D::Bits,
+) -> Exec {
+    let rm = rounding_mode(hart, vi)?;
+    begin(hart, vi)?;
+    let vl = vl(&hart.v, vi);
+    if vl > 0 {
+        let mut flags = hart.fflags;
+        let size = S::WIDTH as usize / 8;
+        let elements = hart.v.regs[vi.groups.vs2 as usize..][..vl * size].chunks_exact(size).enumerate();
+        let mut nodes: Vec<Option<D::Bits>> = elements
+            .map(|(i, element)| {
+                let active = !vi.policy.masked || crate::vector::run::elements::mask_bit(&hart.v.regs, i);
+                active.then(|| widen(S::Bits::read(element), rm, &mut flags))
+            })
+            .collect();
+        let mut add = |a: Option<D::Bits>, b: Option<D::Bits>| match (a, b) {
+            (Some(a), Some(b)) => Some(D::add(a, b, rm, &mut flags)),
+            (a, b) => a.or(b),
+        };
+        while nodes.len() > 1 {
+            let half = nodes.len().div_ceil(2);
+            for i in half..nodes.len() {
+                nodes[i - half] = add(nodes[i - half], nodes[i]);
+            }
+            nodes.truncate(half);
+        }
+        let scalar = D::Bits::read(&hart.v.regs[vi.groups.vs1 as usize..]);
+        let sum = add(Some(scalar), nodes[0]).unwrap_or(scalar);
+        finish_float(hart, flags);
+        finish(hart, vi, sum);
+    }
+    end(hart);
+    Ok(())
+}
+
+/// norm:vfredusum_op
+fn vfredusum<F: Float<Bits: Element>>(hart: &mut Hart, vi: &VInst) -> Exec {
+    match hart.config.unordered_sum {
+        UnorderedSum::InOrder => vfredsum::<F>(hart, vi),
+        UnorderedSum::Tree => reduce_by_tree::<F, F>(hart, vi, |a, _, _| a),
+    }
+}
+
+/// norm:vfwredosum_vfwredusum_op_reduction
+fn vfwredusum<S: Float<Bits: Element>, D: Float<Bits: Element>>(hart: &mut Hart, vi: &VInst) -> Exec {
+    match hart.config.unordered_sum {
+        UnorderedSum::InOrder => vfwredsum::<S, D>(hart, vi),
+        UnorderedSum::Tree => reduce_by_tree::<S, D>(hart, vi, fp::convert::<S, D>),
+    }
+}
+
 /// norm:vfredosum_op, and norm:vfredusum_op in the same order.
 fn vfredsum<F: Float<Bits: Element>>(hart: &mut Hart, vi: &VInst) -> Exec {
     reduce_float::<F, F>(hart, vi, F::add)
@@ -263,9 +321,11 @@ pub(in crate::vector) fn row(op: VectorReduction, sew: Sew) -> Row {
         vredxor.vs => fold!(Vxor);
         vwredsumu.vs => widening_sum!(Vzext);
         vwredsum.vs => widening_sum!(Vsext);
-        vfredosum.vs, vfredusum.vs => Row::own(by_float!(all sew, vfredsum::<F>));
+        vfredosum.vs => Row::own(by_float!(all sew, vfredsum::<F>));
+        vfredusum.vs => Row::own(by_float!(all sew, vfredusum::<F>));
         vfredmin.vs => Row::own(by_float!(all sew, vfredmin::<F>));
         vfredmax.vs => Row::own(by_float!(all sew, vfredmax::<F>));
-        vfwredosum.vs, vfwredusum.vs => Row::own(by_float!(narrow sew, vfwredsum::<F, G>));
+        vfwredosum.vs => Row::own(by_float!(narrow sew, vfwredsum::<F, G>));
+        vfwredusum.vs => Row::own(by_float!(narrow sew, vfwredusum::<F, G>));
     }
 }

@@ -17,6 +17,7 @@ use crate::vector::run::element::Element;
 use crate::vector::run::input::{FirstElement, MapInput, MaskBits, Vxrm};
 use crate::vector::run::kernel::{Operands, PART_A, PART_B, PART_OUT};
 use crate::vector::{VInst, VectorState};
+use rvv_isa::Class;
 
 /// A kernel with state: what it computes depends on the elements before.
 pub trait StatefulKernel {
@@ -134,16 +135,24 @@ pub(in crate::vector) fn unaligned_mask_bits(regs: &[u8], first: usize, n: usize
 /// An illegal instruction.
 #[inline(always)]
 pub(in crate::vector) fn begin(hart: &Hart, vi: &VInst) -> Exec {
-    if hart.v.vstart >= u64::from(vi.vlmax) && hart.v.vstart != 0 { past_vlmax(hart, vi) } else { Ok(()) }
+    if hart.v.vstart == 0 { Ok(()) } else { resume(hart, vi) }
 }
 
 #[cold]
-fn past_vlmax(hart: &Hart, vi: &VInst) -> Exec {
-    if hart.config.lenient {
-        return Ok(());
+fn resume(hart: &Hart, vi: &VInst) -> Exec {
+    if hart.v.vstart >= u64::from(vi.vlmax) && !hart.config.lenient {
+        return Err(Trap::illegal(vi.inst.raw, legality::VSTART));
     }
-    Err(Trap::illegal(vi.inst.raw, legality::VSTART))
+    let access = matches!(vi.inst.op.class(), Class::VectorLoad | Class::VectorStore);
+    if !access && !hart.config.vstart_in_arithmetic {
+        return Err(Trap::illegal(vi.inst.raw, NEVER_LEFT));
+    }
+    Ok(())
 }
+
+/// "Implementations are permitted to raise illegal instruction exceptions when attempting to execute a vector
+/// instruction with a value of vstart that the implementation can never produce."
+const NEVER_LEFT: &str = "norm:vstart_vtype_dep: arithmetic of this core never leaves such a vstart behind";
 
 /// An instruction completes: `vstart` becomes 0.
 #[inline(always)]

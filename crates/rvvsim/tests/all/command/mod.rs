@@ -1,6 +1,8 @@
 //! The `rvvsim` command, as its users call it.
 
 mod arguments;
+mod core;
+mod count;
 mod gdb;
 mod guest;
 mod output;

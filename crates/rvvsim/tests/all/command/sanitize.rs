@@ -175,3 +175,80 @@ fn fatal_ends_the_run_at_the_first_finding() {
     assert_eq!(output.status.code(), Some(123));
     assert!(String::from_utf8_lossy(&output.stderr).contains("1 findings at 1 places"));
 }
+
+#[test]
+fn hostile_suppressions_are_refused() {
+    let scratch = Folder::new("sanitize-hostile-suppressions");
+    let elf = file(&scratch, "branches", &branches_on_a_tail());
+    let refused = |path: &str, says: &str| {
+        let (status, report) = sanitized(&["--sanitize-suppress", path], &elf);
+        assert_eq!(status, Some(127), "{report}");
+        assert!(report.contains(says) && report.len() < 2000, "{says}: {} bytes", report.len());
+    };
+    let long = "undefined-branch ".repeat(100_000);
+    let stars = format!("{} f\n", "*u".repeat(200_000));
+    for (bytes, says) in [
+        (&b"\xff\xfe\0"[..], "not text"),
+        (long.as_bytes(), "at most 1048576 bytes"),
+        (stars.as_bytes(), "line 1: there is no kind"),
+        (&b"* f\n".repeat(20_000), "more than 10000 lines"),
+    ] {
+        refused(file(&scratch, "known", bytes).to_str().unwrap(), says);
+    }
+    // A file without end, and none.
+    refused("/dev/zero", "at most 1048576 bytes");
+    refused(scratch.0.to_str().unwrap(), "cannot read");
+}
+
+/// Lines and units are read from a stranger's file. Whatever is in them, the fault is found, and nothing else
+/// happens.
+#[test]
+fn malformed_dwarf_hides_no_finding_and_ends_no_run() {
+    let Some(compiler) = compiler() else {
+        println!("skipped: no gcc with RVV intrinsics (tools/setup installs one, or set RISCV_RVV_CC)");
+        return;
+    };
+    let scratch = Folder::new("sanitize-dwarf");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testsuite/sanitize/tail_branch.c");
+    let elf = scratch.0.join("good");
+    let mut build = Command::new(&compiler);
+    build.args(["-w", "-g", "-O1", "-march=rv64gcv", "-static", "-o"]).arg(&elf).arg(&source);
+    assert!(build.status().expect("the compiler runs").success());
+    let good = std::fs::read(&elf).expect("the program");
+    let image = rvvsim::elf::Image::parse(&good).expect("it is an ELF");
+    let names =
+        [".debug_info", ".debug_abbrev", ".debug_line", ".debug_line_str", ".debug_str", ".debug_aranges"];
+    let sections: Vec<_> = names.iter().filter_map(|name| image.section(name)).collect();
+    assert!(sections.len() >= 4, "there is debug information");
+    let start = good.as_ptr() as usize;
+    let ranges: Vec<_> =
+        sections.iter().map(|s| s.as_ptr() as usize - start..s.as_ptr() as usize - start + s.len()).collect();
+    let mut seed = 1u64;
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    for round in 0..40 {
+        let mut bytes = good.clone();
+        let range = ranges[round % ranges.len()].clone();
+        match round / ranges.len() {
+            // All of it: ones make the largest numbers, zeroes the shortest lists.
+            0 => bytes[range].fill(0xff),
+            1 => bytes[range].fill(0),
+            // Numbers without end.
+            2 => bytes[range].fill(0x80),
+            _ => {
+                for _ in 0..1 + next(64) {
+                    // The beginning has the headers.
+                    let reach = if next(2) == 0 { range.len().min(256) } else { range.len() };
+                    bytes[range.start + next(reach)] = next(256) as u8;
+                }
+            }
+        }
+        let bad = file(&scratch, "bad", &bytes);
+        let (status, report) = sanitized(&["--vlen", "128"], &bad);
+        assert_eq!(status, Some(123), "round {round}: {report}");
+        let sound = report.contains("undefined-branch") && !report.contains("panicked");
+        assert!(sound && report.len() < 100_000, "round {round}: {report}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Findings as text, JSON and SARIF.
 
 use super::place::{Place, Places};
+use rvv_cli::sarif::{self, Region, Rule, Run};
 use rvvsim::sanitize::{Finding, Kind};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -135,29 +136,13 @@ fn place_json(place: &Place) -> Value {
 
 fn location(place: &Place) -> Value {
     let name = place.symbol.as_ref().map_or_else(|| format!("{:#x}", place.pc), |s| s.0.clone());
-    let mut location = json!({
-        "logicalLocations": [{ "fullyQualifiedName": name, "kind": "function" }],
-        "message": { "text": place.asm.as_deref().unwrap_or("") },
-    });
+    let mut location = sarif::location(&name, "function");
+    location["message"] = json!({ "text": place.asm.as_deref().unwrap_or("") });
     if let Some(line) = &place.line {
-        let mut region = json!({ "startLine": line.line });
-        if let Some(column) = line.column {
-            region["startColumn"] = column.into();
-        }
-        location["physicalLocation"] =
-            json!({ "artifactLocation": { "uri": uri(&line.file) }, "region": region });
+        let region = Region { line: line.line.into(), column: line.column.map(Into::into), last: None };
+        location["physicalLocation"] = Run::default().place(&line.file, region);
     }
     location
-}
-
-/// A path as a URI reference.
-fn uri(path: &str) -> String {
-    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"-._~/".contains(b);
-    let encoded: String = path
-        .bytes()
-        .map(|b| if plain(&b) { char::from(b).to_string() } else { format!("%{b:02X}") })
-        .collect();
-    if encoded.starts_with('/') { format!("file://{encoded}") } else { encoded }
 }
 
 /// All findings, for programs.
@@ -169,19 +154,14 @@ pub fn json(program: &str, reports: &[Report]) -> String {
 
 /// The same, as tools that show results of analyses read it.
 pub fn sarif(program: &str, reports: &[Report]) -> String {
-    let rule = |kind: &Kind| json!({ "id": kind.name(), "shortDescription": { "text": kind.says() } });
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "rvvsim",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": Kind::ALL.iter().map(rule).collect::<Vec<_>>(),
-            } },
-            "invocations": [{ "executionSuccessful": true, "commandLine": format!("rvvsim --sanitize {program}") }],
-            "results": reports.iter().map(Report::sarif).collect::<Vec<_>>(),
-        }],
-    });
-    serde_json::to_string_pretty(&log).unwrap_or_default() + "\n"
+    let rule = |kind: &Kind| Rule { id: kind.name().to_owned(), name: None, says: kind.says().to_owned() };
+    let run = Run {
+        tool: "rvvsim".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        rules: Kind::ALL.iter().map(rule).collect(),
+        command: Some(format!("rvvsim --sanitize {program}")),
+        results: reports.iter().map(Report::sarif).collect(),
+        ..Run::default()
+    };
+    run.to_text()
 }

@@ -4,6 +4,7 @@
 //! both, `*` stands for anything. What comes after `#` is a comment.
 
 use super::place::Places;
+use crate::files::{plain, read_text};
 use rvvsim::sanitize::{Finding, Kind};
 use std::path::Path;
 
@@ -21,13 +22,8 @@ impl Suppressions {
     /// # Errors
     /// In words: what is wrong, and what a line should be.
     pub fn read(path: &Path) -> Result<Suppressions, String> {
-        let name = path.display();
-        let size = std::fs::metadata(path).map_err(|e| format!("cannot read {name}: {e}"))?.len();
-        if size > LARGEST {
-            return Err(format!("{name} has {size} bytes; a file of suppressions has at most {LARGEST}"));
-        }
-        let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {name}: {e}"))?;
-        Suppressions::parse(&text).map_err(|e| format!("{name}: {e}"))
+        let text = read_text(path, LARGEST)?;
+        Suppressions::parse(&text).map_err(|e| format!("{}: {e}", path.display()))
     }
 
     fn parse(text: &str) -> Result<Suppressions, String> {
@@ -48,7 +44,7 @@ impl Suppressions {
                 line.split_once(char::is_whitespace).ok_or_else(|| wrong("there is no function"))?;
             if !Kind::ALL.iter().any(|k| matches(kind, k.name())) {
                 let kinds: Vec<_> = Kind::ALL.iter().map(|k| k.name()).collect();
-                return Err(wrong(&format!("there is no kind {kind} among {}", kinds.join(", "))));
+                return Err(wrong(&format!("there is no kind {} among {}", plain(kind), kinds.join(", "))));
             }
             lines.push((kind.to_owned(), function.trim().to_owned()));
             if lines.len() > MOST {

@@ -1,6 +1,8 @@
 //! `--sweep`: one program under everything that RVV leaves to an implementation. Is its output always the
 //! same?
 
+mod cores;
+mod count;
 mod judge;
 mod plan;
 mod seen;
@@ -18,10 +20,12 @@ use seen::{Group, OUTPUT_LIMIT, Remarks, Seen};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+pub use cores::OnCore;
 pub use plan::USUAL_VLENS;
 
 /// Exit codes.
@@ -39,6 +43,10 @@ const KEPT_LIMIT: usize = 512 << 20;
 pub struct Sweep {
     /// The vector lengths; the first is the baseline's.
     pub vlens: Vec<u32>,
+    /// The cores to run on, instead of all that the manual leaves open.
+    pub cores: Vec<OnCore>,
+    /// Count instructions instead of comparing; as JSON to this file, too.
+    pub count: Option<PathBuf>,
     /// Text that does not count.
     pub ignore: Vec<Regex>,
     /// What does.
@@ -63,6 +71,32 @@ pub struct Subject<'a> {
     pub process: ProcessOptions,
     /// The longest a run may take.
     pub timeout: Option<Duration>,
+}
+
+/// What all runs have in common.
+struct Alike {
+    bare: bool,
+    /// Whether there was anything on standard input.
+    fed: bool,
+    /// The seed of `getrandom` that the sweep chose.
+    seed: Option<u64>,
+}
+
+impl Subject<'_> {
+    /// Makes all runs of it the same, but for the machine.
+    fn make_alike(&mut self) -> std::result::Result<Alike, String> {
+        let bare = self.mode.is_bare(self.image);
+        let input = if bare { Vec::new() } else { read_input()? };
+        let fed = !input.is_empty();
+        let process = &mut self.process;
+        let seed = if bare || process.seed.is_some() { None } else { Some(0) };
+        process.seed = process.seed.or(seed);
+        process.stdin = Input::Bytes(input);
+        (process.stdout, process.stderr) = (Output::Capture, Output::Capture);
+        process.output_limit = OUTPUT_LIMIT;
+        process.clock = Clock::Counted;
+        Ok(Alike { bare, fed, seed })
+    }
 }
 
 /// A sweep that was made.
@@ -97,6 +131,12 @@ struct Result<'a> {
 impl Sweep {
     /// Makes it and says what came out; the exit code.
     pub fn run(&self, subject: Subject) -> u8 {
+        if let Some(file) = &self.count {
+            return self.count_by_vlen(subject, file);
+        }
+        if !self.cores.is_empty() {
+            return self.run_on_cores(subject);
+        }
         match self.make(subject) {
             Ok(result) => {
                 let verdicts = judge::judge(&result.plan, &result.shown);
@@ -120,23 +160,14 @@ impl Sweep {
 
     fn make<'a>(&'a self, mut subject: Subject<'a>) -> std::result::Result<Result<'a>, String> {
         let start = Instant::now();
-        let bare = subject.mode.is_bare(subject.image);
-        let input = if bare { Vec::new() } else { read_input()? };
-        let fed = !input.is_empty();
-        let process = &mut subject.process;
-        let seed = if bare || process.seed.is_some() { None } else { Some(0) };
-        process.seed = process.seed.or(seed);
-        process.stdin = Input::Bytes(input);
-        (process.stdout, process.stderr) = (Output::Capture, Output::Capture);
-        process.output_limit = OUTPUT_LIMIT;
-        process.clock = Clock::Counted;
+        let Alike { bare, fed, seed } = subject.make_alike()?;
         let plan = plan(&self.vlens);
         let given = subject.config.vl_multiple;
         let run = |choice: &Choice, max_insns: Option<u64>, multiple: u32| {
             let vl_multiple = given.or(NonZeroU32::new(multiple));
             let config = Config { max_insns, vl_multiple, ..choice.config(&subject.config) };
             let deadline = subject.timeout.map(|t| Instant::now() + t);
-            let ran = seen::run(subject.image, bare, config, subject.process.clone(), deadline);
+            let ran = seen::run(subject.image, bare, config, subject.process.clone(), deadline, false);
             let (seen, remarks) =
                 ran.map_err(|e| format!("{}: {e}{}", subject.name, report::load_hint(&e)))?;
             Ok((seen.compared(self.compare, &self.ignore), remarks))

@@ -2,6 +2,7 @@
 
 use super::super::options::Compare;
 use super::super::report;
+use crate::count::Count;
 use regex::bytes::Regex;
 use rvvsim::elf::Image;
 use rvvsim::linux::ProcessOptions;
@@ -42,6 +43,8 @@ pub struct Remarks {
     pub instructions: u64,
     /// What the guest asked for in vain.
     pub notes: Vec<String>,
+    /// Its instructions by class and symbol, if that was wanted.
+    pub count: Option<Count>,
 }
 
 /// A size of element groups, and an instruction that has it.
@@ -58,18 +61,22 @@ impl Group {
     pub const NONE: Group = Group { size: 1, of: "" };
 }
 
-/// Runs the program once.
+/// Runs the program once, and counts its instructions if it is to.
 pub fn run(
     image: &Image,
     bare: bool,
     config: Config,
     process: ProcessOptions,
     deadline: Option<Instant>,
+    counts: bool,
 ) -> std::result::Result<(Seen, Remarks), LoadError> {
     let console = Console::default();
     let mut machine =
         if bare { Machine::bare(config, image)? } else { Machine::user(config, image, process)? };
     machine.set_console(Box::new(console.clone()));
+    if counts {
+        Count::prepare(&mut machine);
+    }
     // All instructions of a block that is decoded are about to execute, but for traps.
     let group = Rc::new(Cell::new(Group::NONE));
     let met = Rc::clone(&group);
@@ -105,9 +112,10 @@ pub fn run(
     };
     let why = trap.map(|trap| report::trap_line(machine.hart_mut(), image, &trap));
     let instructions = machine.hart().instructions_retired();
+    let count = counts.then(|| Count::of(&machine, image));
     Ok((
         Seen { ending, stdout, stderr },
-        Remarks { why, stopped, died, group: group.get(), instructions, notes },
+        Remarks { why, stopped, died, group: group.get(), instructions, notes, count },
     ))
 }
 

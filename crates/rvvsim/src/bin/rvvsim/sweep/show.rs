@@ -190,12 +190,12 @@ fn sentence(verdicts: &[Verdict]) -> String {
     }
 }
 
-fn json_difference(d: &Difference) -> String {
+pub fn json_difference(d: &Difference) -> String {
     format!("{{\"place\":{},\"base\":{},\"other\":{}}}", quoted(&d.place), quoted(&d.base), quoted(&d.other))
 }
 
 /// A JSON string.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

@@ -118,19 +118,33 @@ pub(super) fn load_elements<T: Element, A: Addresses>(
         }
         if active(hart, vi, i) {
             let address = addresses.of(hart, i);
-            for field in 0..usize::from(vi.inst.nf) + 1 {
+            let mut values = [T::from_u64(0); 8];
+            let fields = &mut values[..usize::from(vi.inst.nf) + 1];
+            for field in 0..fields.len() {
                 match hart.load::<T>(address.wrapping_add((field * T::SIZE) as u64)) {
-                    Ok(value) => {
-                        let to = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize + i * T::SIZE;
-                        value.write(&mut hart.v.regs[to..]);
+                    Ok(value) => fields[field] = value,
+                    Err(trap) => {
+                        // norm:vector_ls_seg_partial_access: the fields before may be written, or not.
+                        let done = if hart.config.partial_segments { field } else { 0 };
+                        write_fields(hart, vi, i, &fields[..done]);
+                        return (i, Err(trap));
                     }
-                    Err(trap) => return (i, Err(trap)),
                 }
             }
+            write_fields(hart, vi, i, fields);
         }
         i += 1;
     }
     (vl, Ok(()))
+}
+
+/// Writes the first fields of segment `i`.
+#[inline(always)]
+fn write_fields<T: Element>(hart: &mut Hart, vi: &VInst, i: usize, fields: &[T]) {
+    for (field, value) in fields.iter().enumerate() {
+        let to = vi.groups.vd as usize + field * vi.groups.vd_bytes as usize + i * T::SIZE;
+        value.write(&mut hart.v.regs[to..]);
+    }
 }
 
 /// Loads elements from `i` on, up to the first on a page that is not remembered; how far it got.
