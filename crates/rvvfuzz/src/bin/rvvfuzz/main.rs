@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use rvvfuzz::programs::command::{
-    bench, doctor, invalid, known, matrix, reduce, replay, report, run, show, yardstick,
+    bench, doctor, invalid, known, matrix, reduce, replay, report, run, show, work, yardstick,
 };
 use std::process::ExitCode;
 
@@ -28,6 +28,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Command),
+    Work(work::Command),
     Doctor(doctor::Command),
     Show(show::Command),
     Reduce(reduce::Command),
@@ -44,6 +45,7 @@ enum Command {
 fn main() -> ExitCode {
     match rvv_cli::parse::<Cli>().command {
         Command::Run(command) => command.run(),
+        Command::Work(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::Reduce(command) => command.run(),

@@ -1,5 +1,5 @@
 //! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
-//! `matrix`, `known`, `invalid`.
+//! `matrix`, `known`, `invalid`, `work`.
 
 pub mod bench;
 pub mod doctor;
@@ -12,6 +12,7 @@ pub mod report;
 pub mod run;
 pub mod show;
 mod testbed_args;
+pub mod work;
 pub mod yardstick;
 
 use rvv_cli::{errln, out};
