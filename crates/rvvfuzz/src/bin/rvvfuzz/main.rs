@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use rvvfuzz::programs::command::{
-    bench, doctor, invalid, known, matrix, reduce, replay, report, run, show, work, yardstick,
+    bench, doctor, export, invalid, known, matrix, reduce, replay, report, run, show, work, yardstick,
 };
 use std::process::ExitCode;
 
@@ -31,6 +31,7 @@ enum Command {
     Work(work::Command),
     Doctor(doctor::Command),
     Show(show::Command),
+    Export(export::Command),
     Reduce(reduce::Command),
     Replay(replay::Command),
     Report(report::Command),
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Work(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Show(command) => command.run(),
+        Command::Export(command) => command.run(),
         Command::Reduce(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Report(command) => command.run(),

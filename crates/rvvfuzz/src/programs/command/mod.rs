@@ -1,8 +1,9 @@
 //! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
-//! `matrix`, `known`, `invalid`, `work`.
+//! `matrix`, `known`, `invalid`, `work`, `export`.
 
 pub mod bench;
 pub mod doctor;
+pub mod export;
 pub mod invalid;
 pub mod known;
 pub mod matrix;

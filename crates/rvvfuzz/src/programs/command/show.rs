@@ -176,7 +176,8 @@ fn some(text: &str, most: usize) -> String {
     first.join("\n")
 }
 
-fn in_c(ir: &str) -> Option<String> {
+/// A program as C, if it is one.
+pub(super) fn in_c(ir: &str) -> Option<String> {
     let program: Program = ir.parse().ok()?;
     Some(emit(&[&program], &COptions::default()))
 }
