@@ -148,7 +148,7 @@ mod tests {
         for statements in [
             "update meta set value = '{}' where key = 'settings';",
             "update meta set value = 'x' where key = 'format';",
-            "update meta set value = '3' where key = 'format';",
+            "update meta set value = '4' where key = 'format';",
             "delete from meta;",
             "update batches set count = -1;",
             "update verdicts set id = 5, program = -3;",

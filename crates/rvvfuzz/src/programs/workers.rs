@@ -6,12 +6,13 @@ use super::judge::outcome::Kind;
 use super::judge::vote::{Culprit, Verdict};
 use super::reduce::queue::{Job, Pacing, Reduce, reduce_each};
 use super::sampling;
+use super::store::lease::{Leases, Next, Worked};
 use super::store::{BatchRecord, ProgramRecord, Reduction, Spent, Store, StoreError};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How a campaign is run; nothing here changes outcomes.
@@ -26,6 +27,9 @@ pub struct Options<'a> {
     pub batch: u64,
     /// Who reduces verdicts.
     pub reducer: Option<&'a dyn Reduce>,
+    /// This worker's share, if others work on the campaign, too; then the store says what is to be done, and
+    /// `count` is nothing.
+    pub shared: Option<&'a Mutex<Leases>>,
 }
 
 /// How far it is.
@@ -57,6 +61,8 @@ pub struct Progress {
     pub known: u64,
     /// Verdicts that wait to be reduced.
     pub reducing: u64,
+    /// Programs that another worker did, because this one was silent for too long.
+    pub lost: u64,
     /// Seconds of this session.
     pub seconds: f64,
     /// Seconds to go, if that is known.
@@ -104,6 +110,8 @@ enum Message {
     Batch(Box<BatchRecord>),
     /// A worker has ended.
     Gone,
+    /// The store does not say what is to be done.
+    Failed(StoreError),
     Reduced(i64, Option<Reduction>),
 }
 
@@ -131,6 +139,30 @@ impl Queue {
         self.next = edge.min(done).min(self.end).min(first.saturating_add(most.max(1)));
         Some((first, self.next - first))
     }
+}
+
+/// Where workers get their programs from.
+enum Source<'a> {
+    /// Nobody else works on the campaign.
+    Alone(Mutex<Queue>),
+    /// The store divides them.
+    Shared(&'a Mutex<Leases>),
+}
+
+impl Source<'_> {
+    fn take(&self, most: u64) -> Result<Next, StoreError> {
+        match self {
+            Source::Alone(queue) => {
+                let next = queue.lock().unwrap_or_else(PoisonError::into_inner).take(most);
+                Ok(next.map_or(Next::End, |(first, count)| Next::Programs(first, count)))
+            }
+            Source::Shared(leases) => lock(leases).take(most),
+        }
+    }
+}
+
+fn lock(leases: &Mutex<Leases>) -> MutexGuard<'_, Leases> {
+    leases.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How fast batches go: programs and seconds of the last one that ended.
@@ -176,14 +208,12 @@ pub fn run(
         verdicts: store.verdict_count()?,
         ..Progress::default()
     };
-    let waiting = if options.reducer.is_some() { store.unreduced()? } else { Vec::new() };
+    let alone = options.shared.is_none();
+    let waiting = if alone && options.reducer.is_some() { store.unreduced()? } else { Vec::new() };
     let to_do = options.count.map(|count| count.saturating_sub(progress.total));
-    let queue = Mutex::new(Queue {
-        next: 0,
-        end: options.count.unwrap_or(u64::MAX),
-        batch: options.batch.max(1),
-        done,
-    });
+    let end = options.count.unwrap_or(u64::MAX);
+    let queue = Queue { next: 0, end, batch: options.batch.max(1), done };
+    let source = options.shared.map_or_else(|| Source::Alone(Mutex::new(queue)), Source::Shared);
     // Set when the store fails: then nobody begins anything.
     let give_up = AtomicBool::new(false);
     let reducing = AtomicBool::new(false);
@@ -199,14 +229,14 @@ pub fn run(
         let (to_main, messages) = channel();
         for worker in 0..options.jobs.max(1) {
             let to_main = to_main.clone();
-            let (queue, pace, enough, left) = (&queue, &pace, &enough, &left);
+            let (source, pace, enough, left) = (&source, &pace, &enough, &left);
             let (reducing, working) = (&reducing, &working);
             // The last worker leaves its core to the reducer.
             let last = worker + 1 == options.jobs.max(1);
             let wait = move || last && reducing.load(Ordering::Relaxed);
             scope.spawn(move || {
                 let clock = Clock { wait: &wait, enough, left, end };
-                work(campaign, queue, pace, &to_main, &clock);
+                work(campaign, source, pace, &to_main, &clock);
                 working.fetch_sub(1, Ordering::Relaxed);
             });
         }
@@ -236,14 +266,29 @@ pub fn run(
         for (id, number, ir, verdict) in waiting {
             progress.reducing += u64::from(hand(&jobs, Job { id, number, ir, verdict }));
         }
-        let mut book = Book { store, options, campaign, begin, cpu_now: &cpu_now, to_do, jobs, progress };
+        let closing = || stop.load(Ordering::Relaxed) || late();
+        let (cpu_now, closing): (&dyn Fn() -> f64, &dyn Fn() -> bool) = (&cpu_now, &closing);
+        let (to_do, renewed, cpu_saved) = (to_do, begin, 0.0);
+        let mut book = Book {
+            store,
+            options,
+            campaign,
+            begin,
+            cpu_now,
+            closing,
+            to_do,
+            jobs,
+            progress,
+            renewed,
+            cpu_saved,
+        };
         let result = book.keep(&messages, &mut tell);
         if result.is_err() {
             give_up.store(true, Ordering::Relaxed);
         }
         // The reducer ends when nobody can send to it.
         book.jobs = None;
-        let result = result.and_then(|()| Ok(book.store.save_cpu(cpu_now())?));
+        let result = result.and_then(|()| book.end());
         (result, book.progress)
     });
     let (kept, progress) = result;
@@ -266,9 +311,15 @@ struct Book<'a> {
     begin: Instant,
     /// CPU time of this session, in seconds.
     cpu_now: &'a dyn Fn() -> f64,
+    /// Whether nothing more is to be begun.
+    closing: &'a dyn Fn() -> bool,
     to_do: Option<u64>,
     jobs: Option<Sender<Job>>,
     progress: Progress,
+    /// When the leases were renewed last.
+    renewed: Instant,
+    /// CPU time of this session that is in a shared campaign's store.
+    cpu_saved: f64,
 }
 
 impl Book<'_> {
@@ -284,22 +335,80 @@ impl Book<'_> {
                 Ok(Message::Reduced(id, reduction)) => {
                     self.progress.reducing = self.progress.reducing.saturating_sub(1);
                     if let Some(reduction) = reduction {
-                        self.store.save_reduction(id, &reduction)?;
+                        self.reduction(id, &reduction)?;
                     }
                 }
-                Ok(Message::Gone) => {
-                    workers -= 1;
-                    if workers == 0 {
-                        // The reducer does what is there, and ends.
-                        self.jobs = None;
-                    }
-                }
+                Ok(Message::Gone) => workers -= 1,
+                Ok(Message::Failed(error)) => return Err(error.into()),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            if let Some(leases) = self.options.shared {
+                self.share(leases)?;
+            }
+            if workers == 0 && (self.progress.reducing == 0 || self.options.shared.is_none()) {
+                // The reducer does what is there, and ends.
+                self.jobs = None;
             }
             self.times();
             tell(Event::Progress(&self.progress));
         }
+    }
+
+    /// Renews the leases when a third of their time is over, and reduces what others have left.
+    fn share(&mut self, leases: &Mutex<Leases>) -> Result<(), RunError> {
+        let leases = lock(leases);
+        if self.renewed.elapsed().as_secs_f64() > leases.seconds() / 3.0 {
+            leases.renew(self.progress.programs, (self.cpu_now)())?;
+            self.renewed = Instant::now();
+        }
+        if self.jobs.is_some()
+            && self.progress.reducing == 0
+            && !(self.closing)()
+            && let Some((stored, ir)) = leases.take_reduction()?
+            && let Some(verdict) = stored.verdict()
+        {
+            let job = Job { id: stored.id, number: stored.program, ir, verdict };
+            self.progress.reducing += u64::from(hand(&self.jobs, job));
+        }
+        Ok(())
+    }
+
+    fn reduction(&mut self, id: i64, reduction: &Reduction) -> Result<(), RunError> {
+        match self.options.shared {
+            None => self.store.save_reduction(id, reduction)?,
+            Some(leases) => {
+                let worker = lock(leases).worker().to_string();
+                self.store.save_leased_reduction(id, reduction, &worker)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores a batch; `None` if another worker does it.
+    fn save(&mut self, batch: &BatchRecord) -> Result<Option<Vec<i64>>, RunError> {
+        let now = Spent { clock: self.begin.elapsed().as_secs_f64(), cpu: (self.cpu_now)() };
+        let Some(leases) = self.options.shared else { return Ok(Some(self.store.save(batch, now)?)) };
+        let (worker, seconds) = {
+            let leases = lock(leases);
+            (leases.worker().to_string(), leases.seconds())
+        };
+        let worked = Worked { worker: &worker, seconds, reduces: self.jobs.is_some() };
+        let saved = self.store.save_leased(batch, now.cpu - self.cpu_saved, &worked)?;
+        if saved.is_some() {
+            self.cpu_saved = now.cpu;
+        }
+        Ok(saved)
+    }
+
+    /// Stores the rest, and gives back what was taken.
+    fn end(&mut self) -> Result<(), RunError> {
+        let cpu = (self.cpu_now)();
+        let Some(leases) = self.options.shared else { return Ok(self.store.save_cpu(cpu)?) };
+        self.store.add_cpu(cpu - self.cpu_saved)?;
+        let leases = lock(leases);
+        leases.renew(self.progress.programs, cpu)?;
+        Ok(leases.release()?)
     }
 
     fn batch(&mut self, batch: &BatchRecord, tell: &mut impl FnMut(Event<'_>)) -> Result<(), RunError> {
@@ -309,8 +418,10 @@ impl Book<'_> {
         if batch.count == 0 {
             return Ok(());
         }
-        let now = Spent { clock: self.begin.elapsed().as_secs_f64(), cpu: (self.cpu_now)() };
-        let ids = self.store.save(batch, now)?;
+        let Some(ids) = self.save(batch)? else {
+            self.progress.lost += batch.count;
+            return Ok(());
+        };
         self.progress.total += batch.count;
         self.progress.programs += batch.count;
         self.progress.checks += batch.checks;
@@ -357,21 +468,26 @@ struct Clock<'a> {
     end: Option<Instant>,
 }
 
-fn work(
-    campaign: &Campaign,
-    queue: &Mutex<Queue>,
-    pace: &Pace,
-    to_main: &Sender<Message>,
-    clock: &Clock<'_>,
-) {
+fn work(campaign: &Campaign, source: &Source<'_>, pace: &Pace, to_main: &Sender<Message>, clock: &Clock<'_>) {
     while !(clock.enough)() {
         if (clock.wait)() {
             std::thread::sleep(Duration::from_millis(100));
             continue;
         }
         let Some(most) = pace.fits((clock.left)()) else { break };
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).take(most);
-        let Some((first, count)) = next else { break };
+        let (first, count) = match source.take(most) {
+            Ok(Next::Programs(first, count)) => (first, count),
+            Ok(Next::Wait) => {
+                std::thread::sleep(Duration::from_millis(300));
+                continue;
+            }
+            Ok(Next::End) => break,
+            Err(error) => {
+                // The main thread may have given up before.
+                let _ = to_main.send(Message::Failed(error));
+                break;
+            }
+        };
         let Some(batch) = guarded(campaign, first, count, clock.end) else { break };
         pace.note(&batch);
         if to_main.send(Message::Batch(Box::new(batch))).is_err() {
@@ -453,16 +569,21 @@ mod tests {
 
     #[test]
     fn a_worker_that_waits_takes_nothing() {
-        let queue = Mutex::new(Queue { next: 0, end: 1, batch: 1, done: BTreeMap::new() });
+        let queue = Queue { next: 0, end: 1, batch: 1, done: BTreeMap::new() };
+        let source = Source::Alone(Mutex::new(queue));
+        let next = || match &source {
+            Source::Alone(queue) => queue.lock().unwrap().next,
+            Source::Shared(_) => 0,
+        };
         let (to_main, messages) = channel();
         let rounds = AtomicU64::new(0);
         let enough = || rounds.fetch_add(1, Ordering::Relaxed) >= 2;
         let clock = Clock { wait: &|| true, enough: &enough, left: &|| None, end: None };
-        work(&campaign(), &queue, &Pace::default(), &to_main, &clock);
+        work(&campaign(), &source, &Pace::default(), &to_main, &clock);
         assert!(matches!(messages.recv(), Ok(Message::Gone)));
-        assert_eq!(queue.lock().unwrap().next, 0);
+        assert_eq!(next(), 0);
         rounds.store(0, Ordering::Relaxed);
-        work(&campaign(), &queue, &Pace::default(), &to_main, &Clock { wait: &|| false, ..clock });
+        work(&campaign(), &source, &Pace::default(), &to_main, &Clock { wait: &|| false, ..clock });
         assert!(matches!(messages.recv(), Ok(Message::Batch(_))));
     }
 

@@ -4,6 +4,7 @@ mod campaign;
 mod command;
 mod corpus;
 mod environments;
+mod fleet;
 mod jury;
 mod open;
 mod replay;

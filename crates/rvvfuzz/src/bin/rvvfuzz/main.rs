@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use rvvfuzz::programs::command::{
-    bench, doctor, invalid, known, matrix, reduce, replay, report, run, show, yardstick,
+    bench, doctor, export, invalid, known, matrix, reduce, replay, report, run, show, work, yardstick,
 };
 use std::process::ExitCode;
 
@@ -28,8 +28,10 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Command),
+    Work(work::Command),
     Doctor(doctor::Command),
     Show(show::Command),
+    Export(export::Command),
     Reduce(reduce::Command),
     Replay(replay::Command),
     Report(report::Command),
@@ -44,8 +46,10 @@ enum Command {
 fn main() -> ExitCode {
     match rvv_cli::parse::<Cli>().command {
         Command::Run(command) => command.run(),
+        Command::Work(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Show(command) => command.run(),
+        Command::Export(command) => command.run(),
         Command::Reduce(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Report(command) => command.run(),

@@ -5,7 +5,7 @@ use crate::programs::campaign::Campaign;
 use crate::programs::known::{self, Observation, faults};
 use crate::programs::measure::recognise;
 use crate::programs::store::query::StoredVerdict;
-use crate::programs::store::{Store, StoreError};
+use crate::programs::store::{Place, Store, StoreError};
 use clap::Args;
 use rvv_cli::outln;
 use rvv_ir::Program;
@@ -29,7 +29,7 @@ It ends with 0 if all verdicts are known faults, 1 if there are others, 2 if the
 pub struct Command {
     /// The campaign's file; without one the list is printed
     #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    store: Option<Place>,
     /// Write each verdict as a line of JSON, as the tests of the recognisers keep them
     #[arg(long, value_name = "FILE", requires = "store")]
     export: Option<PathBuf>,

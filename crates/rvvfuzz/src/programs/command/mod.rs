@@ -1,8 +1,9 @@
 //! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
-//! `matrix`, `known`, `invalid`.
+//! `matrix`, `known`, `invalid`, `work`, `export`.
 
 pub mod bench;
 pub mod doctor;
+pub mod export;
 pub mod invalid;
 pub mod known;
 pub mod matrix;
@@ -12,6 +13,7 @@ pub mod report;
 pub mod run;
 pub mod show;
 mod testbed_args;
+pub mod work;
 pub mod yardstick;
 
 use rvv_cli::{errln, out};

@@ -11,7 +11,7 @@ use crate::programs::judge::vote::{Verdict, vote};
 use crate::programs::reduce::queue::Reduce;
 use crate::programs::reduce::reducer::Reducer;
 use crate::programs::settings::Settings;
-use crate::programs::store::{Reduction, Store};
+use crate::programs::store::{Place, Reduction, Store};
 use crate::programs::testbed::Testbeds;
 use clap::Args;
 use rvv_cli::{errln, outln};
@@ -41,8 +41,8 @@ pub struct Command {
     #[arg(value_name = "FILE|ID")]
     what: String,
     /// The campaign's file, for the number of a verdict
-    #[arg(long, default_value = "campaign.db", value_name = "FILE")]
-    store: PathBuf,
+    #[arg(long, default_value = "campaign.db", value_name = "FILE|URL")]
+    store: Place,
     /// Time to reduce one fault, and the same again to bisect the passes
     #[arg(long, value_parser = duration, default_value = "5m")]
     time: Duration,
@@ -109,7 +109,7 @@ impl Command {
         let fail = |e: crate::programs::store::StoreError| e.to_string();
         let (mut store, settings) = Store::resume(&self.store).map_err(fail)?;
         let found = store.verdicts().map_err(fail)?.into_iter().find(|v| v.id == id);
-        let stored = found.ok_or_else(|| format!("there is no verdict {id} in {}", self.store.display()))?;
+        let stored = found.ok_or_else(|| format!("there is no verdict {id} in {}", self.store))?;
         let verdict = stored.verdict().ok_or_else(|| format!("verdict {id} is of no testbed"))?;
         let ir = store.program(stored.program).map_err(fail)?;
         let ir = ir.ok_or_else(|| format!("the program of verdict {id} was not kept"))?;

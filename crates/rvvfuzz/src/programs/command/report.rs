@@ -2,7 +2,7 @@
 
 use super::{Done, exit, write_file};
 use crate::programs::report::{self, Report};
-use crate::programs::store::Store;
+use crate::programs::store::{Place, Store};
 use clap::Args;
 use rvv_cli::outln;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,9 @@ Examples:
 It can be called while the campaign runs. It ends with 0 if there are no verdicts, 1 if there are, 2 if it could not:
 the store cannot be read, or a file cannot be written.")]
 pub struct Command {
-    /// The campaign's file
-    #[arg(long, default_value = "campaign.db", value_name = "FILE")]
-    store: PathBuf,
+    /// The campaign's file, or a database: postgres://USER@HOST/NAME
+    #[arg(long, default_value = "campaign.db", value_name = "FILE|URL")]
+    store: Place,
     /// An HTML page [default: the store's name with .html, if nothing else is asked for]
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -47,8 +47,9 @@ impl Command {
         let store = Store::read(&self.store).map_err(|e| e.to_string())?;
         let report = Report::read(&store).map_err(|e| e.to_string())?;
         let others = self.json.is_some() || self.junit.is_some() || self.sarif.is_some();
-        let html = self.html.clone().or_else(|| (!others).then(|| self.store.with_extension("html")));
-        if html.as_deref() == Some(&self.store) {
+        let beside = || self.store.file().unwrap_or(Path::new("campaign")).with_extension("html");
+        let html = self.html.clone().or_else(|| (!others).then(beside));
+        if html.is_some() && html.as_deref() == self.store.file() {
             return Err("the report would overwrite the store; name another file with --html".to_string());
         }
         let write = |path: &Option<PathBuf>, text: fn(&Report) -> String| match path {

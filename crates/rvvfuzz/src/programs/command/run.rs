@@ -11,7 +11,7 @@ use crate::programs::reduce::queue::Reduce;
 use crate::programs::reduce::reducer::Reducer;
 use crate::programs::report::live::{self, LiveLine};
 use crate::programs::settings::Settings;
-use crate::programs::store::{Store, StoreError};
+use crate::programs::store::{Place, Store, StoreError};
 use crate::programs::testbed::compiler::crash_site;
 use crate::programs::workers::{self, Event, Options, Progress};
 use clap::Args;
@@ -51,9 +51,9 @@ pub struct Command {
     /// Stop after so many programs
     #[arg(long)]
     count: Option<u64>,
-    /// The campaign's file
-    #[arg(long, default_value = "campaign.db", value_name = "FILE")]
-    store: PathBuf,
+    /// The campaign's file, or a database: postgres://USER@HOST/NAME
+    #[arg(long, default_value = "campaign.db", value_name = "FILE|URL")]
+    store: Place,
     /// Continue the campaign in the store, if there is one
     #[arg(long)]
     resume: bool,
@@ -169,39 +169,30 @@ impl Command {
     }
 
     fn campaign(&self) -> Done {
+        if self.store.file().is_none() {
+            return Err(format!(
+                "a server's campaign is run by `rvvfuzz work --store {}`, on any number of machines",
+                self.store
+            ));
+        }
         let mut line = LiveLine::default();
         let (mut store, settings, campaign) = self.open(&mut line)?;
         let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
         let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds);
         let reducer: Option<&dyn Reduce> = if self.no_reduce { None } else { Some(&reducer) };
-        let options =
-            Options { jobs: self.jobs.into(), time, count: self.count, batch: settings.batch, reducer };
-        outln!("{}", heading(&settings, &campaign, store.path()));
+        let options = Options {
+            jobs: self.jobs.into(),
+            time,
+            count: self.count,
+            batch: settings.batch,
+            reducer,
+            shared: None,
+        };
+        outln!("{}", heading(&settings, &campaign, store.place()));
         let stop = stop_flag();
-        let mut told = HashSet::new();
-        let result = workers::run(&campaign, &mut store, &options, &stop, |event| match event {
-            Event::Progress(progress) => line.show(progress),
-            Event::Broken(testbed, why) => line.say(&format!("{testbed} does not work: {why}")),
-            // A known fault is told once.
-            Event::Verdict(_, program, Verdict { fault: Some(fault), .. }) => {
-                if told.insert(fault.clone()) {
-                    line.say(&format!("program {program}: known fault {fault}"));
-                }
-            }
-            Event::Verdict(id, program, v) => {
-                let first = match v.symptom {
-                    Kind::BuildCrash => crash_site(&v.detail),
-                    _ => v.detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("").to_string(),
-                };
-                let axes =
-                    if v.axes.is_empty() { String::new() } else { format!(" [{}]", v.axes.join(", ")) };
-                line.say(&format!(
-                    "verdict {id}, program {program}: {}: {}{axes} {first}",
-                    v.culprit,
-                    v.symptom.name()
-                ));
-            }
-        });
+        let mut told = Told::default();
+        let result =
+            workers::run(&campaign, &mut store, &options, &stop, |event| told.tell(event, &mut line));
         line.end();
         let progress = result.map_err(|e| e.to_string())?;
         let stopped = campaign.stopped();
@@ -214,7 +205,7 @@ impl Command {
             Some(_) if progress.verdicts == 0 => Err(format!(
                 "{} stopped working on the way (`rvvfuzz show --store {}` says why), so that not all was judged",
                 stopped.join(", "),
-                store.path().display()
+                store.place()
             )),
             _ => Ok(progress.verdicts == 0),
         }
@@ -224,7 +215,8 @@ impl Command {
         if self.resume {
             match Store::resume(&self.store) {
                 Ok((store, settings)) => {
-                    let campaign = self.go_on(&settings, line)?;
+                    let stored = (&settings, &self.store);
+                    let campaign = go_on(&self.programs, &self.testbeds, stored, line)?;
                     return Ok((store, settings, campaign));
                 }
                 // Nothing to go on with: from the beginning.
@@ -232,39 +224,53 @@ impl Command {
                 Err(error) => return Err(error.to_string()),
             }
         }
-        let mut settings = Settings::default();
-        self.programs.apply(&mut settings);
-        let named = self.testbeds.apply(&mut settings, &mut |note| line.say(&note))?;
-        let campaign = Campaign::new(&settings)?;
-        // Before there is a store: a campaign that cannot be run leaves nothing behind.
-        let left_out = check(&campaign, &named, line)?;
-        let names: Vec<String> = (0..campaign.testbeds.len()).map(|t| campaign.testbeds.name(t)).collect();
-        let mut store = Store::create(&self.store, &settings, &names).map_err(|e| e.to_string())?;
-        store.save_broken(&left_out).map_err(|e| e.to_string())?;
-        Ok((store, settings, campaign))
+        begin(&self.programs, &self.testbeds, &self.store, line)
     }
+}
 
-    /// The stored campaign, if the command line does not ask for another.
-    fn go_on(&self, stored: &Settings, line: &mut LiveLine) -> Result<Campaign, String> {
-        let mut asked = stored.clone();
-        self.programs.apply(&mut asked);
-        let named = if self.testbeds.is_empty() {
-            still_there(stored)?;
-            Named::stored(stored)
-        } else {
-            self.testbeds.apply(&mut asked, &mut |note| line.say(&note))?
-        };
-        if let Some((field, was, is)) = stored.differences(&asked).first() {
-            return Err(format!(
-                "the campaign in {} was begun with other options: `{field}` is {was} there and {is} here; leave the \
-                 option out, or name another --store",
-                self.store.display()
-            ));
-        }
-        let campaign = Campaign::new(stored)?;
-        check(&campaign, &named, line)?;
-        Ok(campaign)
+/// The stored campaign, if the command line does not ask for another.
+pub(super) fn go_on(
+    programs: &ProgramArgs,
+    testbeds: &TestbedArgs,
+    (stored, place): (&Settings, &Place),
+    line: &mut LiveLine,
+) -> Result<Campaign, String> {
+    let mut asked = stored.clone();
+    programs.apply(&mut asked);
+    let named = if testbeds.is_empty() {
+        still_there(stored)?;
+        Named::stored(stored)
+    } else {
+        testbeds.apply(&mut asked, &mut |note| line.say(&note))?
+    };
+    if let Some((field, was, is)) = stored.differences(&asked).first() {
+        return Err(format!(
+            "the campaign in {place} was begun with other options: `{field}` is {was} there and {is} here; leave the \
+             option out, or name another --store",
+        ));
     }
+    let campaign = Campaign::new(stored)?;
+    check(&campaign, &named, line)?;
+    Ok(campaign)
+}
+
+/// A new campaign by the command line, in a new store.
+pub(super) fn begin(
+    programs: &ProgramArgs,
+    testbeds: &TestbedArgs,
+    place: &Place,
+    line: &mut LiveLine,
+) -> Result<(Store, Settings, Campaign), String> {
+    let mut settings = Settings::default();
+    programs.apply(&mut settings);
+    let named = testbeds.apply(&mut settings, &mut |note| line.say(&note))?;
+    let campaign = Campaign::new(&settings)?;
+    // Before there is a store: a campaign that cannot be run leaves nothing behind.
+    let left_out = check(&campaign, &named, line)?;
+    let names: Vec<String> = (0..campaign.testbeds.len()).map(|t| campaign.testbeds.name(t)).collect();
+    let mut store = Store::create(place, &settings, &names).map_err(|e| e.to_string())?;
+    store.save_broken(&left_out).map_err(|e| e.to_string())?;
+    Ok((store, settings, campaign))
 }
 
 /// Tries the testbeds; says and returns what the campaign goes without.
@@ -274,6 +280,36 @@ fn check(campaign: &Campaign, named: &Named, line: &mut LiveLine) -> Result<Vec<
         line.say(&format!("{testbed} does not work: {why}"));
     }
     Ok(left_out)
+}
+
+/// The known faults that were told.
+#[derive(Default)]
+pub(super) struct Told(HashSet<String>);
+
+impl Told {
+    /// Tells what happens.
+    pub fn tell(&mut self, event: Event<'_>, line: &mut LiveLine) {
+        match event {
+            Event::Progress(progress) => line.show(progress),
+            Event::Broken(testbed, why) => line.say(&format!("{testbed} does not work: {why}")),
+            // A known fault is told once.
+            Event::Verdict(_, program, Verdict { fault: Some(fault), .. }) => {
+                if self.0.insert(fault.clone()) {
+                    line.say(&format!("program {program}: known fault {fault}"));
+                }
+            }
+            Event::Verdict(id, program, v) => {
+                let first = match v.symptom {
+                    Kind::BuildCrash => crash_site(&v.detail),
+                    _ => v.detail.lines().find(|l| !l.trim().is_empty()).unwrap_or("").to_string(),
+                };
+                let axes =
+                    if v.axes.is_empty() { String::new() } else { format!(" [{}]", v.axes.join(", ")) };
+                let (who, what) = (&v.culprit, v.symptom.name());
+                line.say(&format!("verdict {id}, program {program}: {who}: {what}{axes} {first}"));
+            }
+        }
+    }
 }
 
 /// Ctrl-C: the first finishes what was begun, the second ends at once.
@@ -290,7 +326,7 @@ pub(super) fn stop_flag() -> Arc<AtomicBool> {
     stop
 }
 
-fn heading(settings: &Settings, campaign: &Campaign, store: &std::path::Path) -> String {
+pub(super) fn heading(settings: &Settings, campaign: &Campaign, store: &Place) -> String {
     let compilers: Vec<String> =
         settings.compilers.iter().map(|c| format!("{} {}", c.name, c.version)).collect();
     let emulators: Vec<String> =
@@ -310,11 +346,11 @@ fn heading(settings: &Settings, campaign: &Campaign, store: &std::path::Path) ->
         emulators.join(", "),
         campaign.calls(),
         campaign.round(),
-        store.display()
+        store
     )
 }
 
-fn summary(p: &Progress, store: &Store, stopped: &[String]) -> Result<String, String> {
+pub(super) fn summary(p: &Progress, store: &Store, stopped: &[String]) -> Result<String, String> {
     let mut text = format!(
         "{} programs in {} ({:.1} min of CPU time): {} program × build, {:.1} per CPU-second; {} checks; {} of {} calls \
          covered ({:.1} %)",
@@ -354,7 +390,7 @@ fn summary(p: &Progress, store: &Store, stopped: &[String]) -> Result<String, St
         }
         0 if !stopped.is_empty() => "\nNothing else is wrong.".to_string(),
         0 => "\nNothing is wrong.".to_string(),
-        n => format!("\n{n} verdicts: `rvvfuzz show --store {}` lists them.", store.path().display()),
+        n => format!("\n{n} verdicts: `rvvfuzz show --store {}` lists them.", store.place()),
     };
     Ok(text)
 }

@@ -4,12 +4,11 @@ use super::{Done, exit};
 use crate::programs::judge::outcome::Kind;
 use crate::programs::known;
 use crate::programs::store::query::StoredVerdict;
-use crate::programs::store::{Store, StoreError, kind};
+use crate::programs::store::{Place, Store, StoreError, kind};
 use clap::Args;
 use rvv_cli::{out, outln};
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit, emit_function};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Show the verdicts of a campaign, or one of them in detail.
@@ -25,9 +24,9 @@ It ends with 0 if there are no verdicts, 1 if there are, 2 if the store cannot b
 pub struct Command {
     /// The number of a verdict
     id: Option<i64>,
-    /// The campaign's file
-    #[arg(long, default_value = "campaign.db", value_name = "FILE")]
-    store: PathBuf,
+    /// The campaign's file, or a database: postgres://USER@HOST/NAME
+    #[arg(long, default_value = "campaign.db", value_name = "FILE|URL")]
+    store: Place,
     /// Print its program only, reduced if it was
     #[arg(long, requires = "id", conflicts_with = "c")]
     ir: bool,
@@ -58,8 +57,7 @@ impl Command {
             Some(id) => {
                 let verdicts = store.verdicts().map_err(|e| e.to_string())?;
                 let found = verdicts.into_iter().find(|v| v.id == id);
-                let verdict =
-                    found.ok_or_else(|| format!("there is no verdict {id} in {}", self.store.display()))?;
+                let verdict = found.ok_or_else(|| format!("there is no verdict {id} in {}", self.store))?;
                 self.one(&store, &verdict)
             }
         }
@@ -178,7 +176,8 @@ fn some(text: &str, most: usize) -> String {
     first.join("\n")
 }
 
-fn in_c(ir: &str) -> Option<String> {
+/// A program as C, if it is one.
+pub(super) fn in_c(ir: &str) -> Option<String> {
     let program: Program = ir.parse().ok()?;
     Some(emit(&[&program], &COptions::default()))
 }

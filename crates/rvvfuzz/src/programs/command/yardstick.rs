@@ -156,6 +156,7 @@ impl Command {
                 count: None,
                 batch: settings.batch,
                 reducer: None,
+                shared: None,
             };
             let result = workers::run(&campaign, &mut store, &options, stop, |event| match event {
                 Event::Progress(progress) => line.show(progress),

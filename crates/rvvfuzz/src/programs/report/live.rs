@@ -86,6 +86,7 @@ mod tests {
             verdicts: 2,
             known: 1,
             reducing: 1,
+            lost: 0,
             seconds: 10.0,
             left: Some(3700.0),
         };

@@ -74,6 +74,39 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// It is a server's, and this program was built without what talks to one.
+    #[error(
+        "{}: this rvvfuzz was built without PostgreSQL; build it with `cargo install --path crates/rvvfuzz --features \
+         postgres`",
+        path.display()
+    )]
+    NoServer {
+        /// Its address.
+        path: PathBuf,
+    },
+    /// Another version of this program began the campaign: its programs have other numbers.
+    #[error(
+        "the campaign in {} was begun by rvvfuzz {version}, and this is {}: only workers of that version may join it",
+        path.display(),
+        env!("CARGO_PKG_VERSION")
+    )]
+    OtherVersion {
+        /// Where it is.
+        path: PathBuf,
+        /// The program that began it.
+        version: String,
+    },
+    /// A server does not answer any more.
+    #[error(
+        "no connection to {}: {why}; what it holds stays, and the same command goes on when the server is back",
+        path.display()
+    )]
+    Lost {
+        /// Its address.
+        path: PathBuf,
+        /// What was said.
+        why: String,
+    },
     /// There is no room for it.
     #[error("no room to write {}: {why}; what it holds stays, and --resume goes on from there", path.display())]
     Full {
@@ -82,7 +115,7 @@ pub enum StoreError {
         /// What SQLite said.
         why: String,
     },
-    /// SQLite could not do something else.
+    /// The database could not do something else.
     #[error("{}: {why}", path.display())]
     Sqlite {
         /// The file.

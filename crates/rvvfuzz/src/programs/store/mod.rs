@@ -1,60 +1,36 @@
-//! A campaign's file: one SQLite database, written a batch at a time.
+//! A campaign's store, written a batch at a time: a SQLite file, or a database of a PostgreSQL server.
 //!
 //! Each batch is one transaction with everything about it, so a kill at any moment leaves whole batches only;
-//! the others are done again, and come out the same.
+//! the others are done again, and come out the same. Statements and tables are written once for both databases
+//! ([`db`], [`schema`]); [`lease`] divides a campaign among workers.
 
+mod db;
 mod error;
+pub mod lease;
+mod place;
+#[cfg(feature = "postgres")]
+mod postgres;
 pub mod query;
+mod schema;
+mod sqlite;
 
+use self::db::{Database, Row, Statements, Value, insert_many, values};
 pub use self::error::StoreError;
 use self::error::wrap;
+pub use self::place::{Address, Place};
+pub use self::schema::FORMAT;
+use self::sqlite::Sqlite;
 use super::settings::Settings;
 use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::judge::vote::{Culprit, Verdict};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The version of the file's format that this program writes. It reads this one and those before it.
-pub const FORMAT: i64 = 2;
-
-/// What marks a file as ours: `application_id` of the database.
-const APPLICATION: i32 = 0x7276_7666;
-
 /// At most so much of what a compiler said is kept.
 const DETAIL: usize = 4096;
-
-const SCHEMA: &str = "
-create table meta(key text primary key, value text not null);
--- Finished batches: programs first .. first + count. `at` is the campaign's time in seconds when it was stored.
-create table batches(first integer primary key, count integer not null, at real not null, seconds real not null,
-    operations integer not null, checks integer not null);
--- One letter for each testbed (see `letter`); the text of programs with verdicts.
-create table programs(number integer primary key, outcomes text not null, ir text);
--- What there is to say about outcomes that are no passes. A testbed that says the same as the one before it has no row.
-create table details(program integer not null, testbed integer not null, detail text not null,
-    primary key(program, testbed)) without rowid;
-create table verdicts(id integer primary key, program integer not null, culprit_kind text not null, culprit text not null,
-    symptom text not null, testbeds text not null, axes text not null, detail text not null,
-    signature text, reduced_ir text, reduced_c text, report_md text);
--- The first program that made a call, under the intrinsic's explicit or overloaded name.
-create table coverage(name text not null, overloaded integer not null, program integer not null, at real not null,
-    primary key(name, overloaded)) without rowid;
--- Seconds of each build of a batch (run is null), and of each run.
-create table timings(first integer not null, build integer not null, run integer, seconds real not null);
-create table broken(testbed text primary key, why text not null);
-";
-
-/// What format 2 added.
-const SCHEMA_2: &str = "
--- What a batch judged: distinct pairs of a program and a build. `cpu` is the campaign's CPU time in seconds when it was
--- stored, reductions included.
-create table costs(first integer primary key, pairs integer not null, cpu real not null);
--- Of a verdict: what can be said of its cause before it is reduced, and the known fault that it is.
-create table notes(verdict integer primary key, early text, fault text);
-";
 
 /// A finished batch.
 #[derive(Clone, Debug, Default)]
@@ -128,27 +104,15 @@ impl std::ops::Add for Spent {
     }
 }
 
-/// A campaign's file.
+/// A campaign's store.
 pub struct Store {
-    pub(super) db: Connection,
-    path: PathBuf,
+    db: Box<dyn Database>,
+    place: Place,
     covered: HashSet<(String, bool)>,
-    /// The version of the file's format.
+    /// The version of the store's format.
     format: i64,
     /// What the sessions before this one took.
     before: Spent,
-    // After the database: closing a second handle of the file would drop SQLite's own locks.
-    _lock: Option<File>,
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        if self._lock.is_some() {
-            // One file, which can be read where nothing may be written. If somebody reads it just now, it
-            // stays as it is.
-            let _ = self.db.pragma_update(None, "journal_mode", "delete");
-        }
-    }
 }
 
 /// The letter of an outcome.
@@ -185,57 +149,76 @@ pub fn culprit(culprit: &Culprit) -> (&'static str, String) {
 /// How a store is opened for writing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
-    /// It may be new.
+    /// It may be new, and nobody else has it.
     Create,
-    /// It must be there.
+    /// It must be there, and nobody else has it. A server's database may always have others.
     Existing,
+    /// It must be there, and other workers may have it.
+    Shared,
 }
 
 impl Store {
-    /// A new campaign's file.
+    /// A new campaign's store.
     ///
     /// # Errors
     /// When it cannot be written, or is there already.
-    pub fn create(path: &Path, settings: &Settings, testbeds: &[String]) -> Result<Store, StoreError> {
-        let mut store = Store::writable(path, Open::Create)?;
-        let fail = |e| wrap(path, e);
-        if store.has_tables()? {
-            let programs =
-                store.db.query_row("select count(*) from programs", [], |r| r.get(0)).map_err(fail)?;
-            return Err(StoreError::Exists { path: path.to_path_buf(), programs });
-        }
-        let json = |e: serde_json::Error| StoreError::Sqlite { path: path.to_path_buf(), why: e.to_string() };
+    pub fn create(
+        place: impl Into<Place>,
+        settings: &Settings,
+        testbeds: &[String],
+    ) -> Result<Store, StoreError> {
+        let store = Store::writable(place.into(), Open::Create)?;
+        let json = |e: serde_json::Error| store.wrong(&e.to_string());
         let settings = serde_json::to_string(settings).map_err(json)?;
         let testbeds = serde_json::to_string(testbeds).map_err(json)?;
-        let transaction = store.db.transaction().map_err(fail)?;
-        transaction.execute_batch(SCHEMA).and_then(|()| transaction.execute_batch(SCHEMA_2)).map_err(fail)?;
-        transaction.pragma_update(None, "application_id", APPLICATION).map_err(fail)?;
-        for (key, value) in [
-            ("format", FORMAT.to_string()),
-            ("version", env!("CARGO_PKG_VERSION").to_string()),
-            ("settings", settings),
-            ("testbeds", testbeds),
-        ] {
-            transaction.execute("insert into meta values(?, ?)", [key, &value]).map_err(fail)?;
+        let mut there = None;
+        store.db.transaction(&mut |to| {
+            there = None;
+            if !store.db.create(to)? {
+                let rows = to.query("select count(*) from programs", &[])?;
+                there = Some(rows.first().and_then(|r| r.get(0).ok()).unwrap_or(0));
+                return Ok(());
+            }
+            let notes = [
+                ("format", FORMAT.to_string()),
+                ("version", env!("CARGO_PKG_VERSION").to_string()),
+                ("settings", settings.clone()),
+                ("testbeds", testbeds.clone()),
+            ];
+            let rows: Vec<Vec<Value>> = notes.iter().map(|(k, v)| vec![Value::from(*k), v.into()]).collect();
+            insert_many(to, "meta", &rows, "")
+        })?;
+        match there {
+            Some(programs) => Err(StoreError::Exists { path: store.path(), programs }),
+            None => Ok(store),
         }
-        transaction.commit().map_err(fail)?;
-        Ok(store)
     }
 
-    /// A campaign's file to go on with, and its settings.
+    /// A campaign's store to go on with, and its settings.
     ///
     /// # Errors
     /// When it cannot be read and written.
-    pub fn resume(path: &Path) -> Result<(Store, Settings), StoreError> {
-        let mut store = Store::writable(path, Open::Existing)?;
-        if store.format < FORMAT {
-            let version = store.meta("version")?.unwrap_or_default();
-            return Err(StoreError::Older { path: path.to_path_buf(), version });
+    pub fn resume(place: impl Into<Place>) -> Result<(Store, Settings), StoreError> {
+        let (store, settings) = Store::go_on(place.into(), Open::Existing)?;
+        if store.place.file().is_some() {
+            // Nobody else is at work on it: what workers had taken is free, and is found by what is missing.
+            store.db.transaction(&mut |to| {
+                to.execute("delete from leases", &[])?;
+                to.execute("delete from meta where key = 'next'", &[]).map(|_| ())
+            })?;
         }
+        Ok((store, settings))
+    }
+
+    fn go_on(place: Place, how: Open) -> Result<(Store, Settings), StoreError> {
+        let mut store = Store::writable(place, how)?;
+        if store.format < 2 {
+            let version = store.meta("version")?.unwrap_or_default();
+            return Err(StoreError::Older { path: store.path(), version });
+        }
+        store.migrate()?;
         let settings = store.settings()?;
-        let fail = |e| wrap(path, e);
-        let clock =
-            store.db.query_row("select coalesce(max(at), 0) from batches", [], |r| r.get(0)).map_err(fail)?;
+        let clock = store.one("select coalesce(max(at), 0.0) from batches")?;
         store.before = Spent { clock, cpu: store.cpu()? };
         store.covered = store
             .rows("select name, overloaded from coverage", |r| Ok((r.get(0)?, r.get(1)?)))?
@@ -244,27 +227,35 @@ impl Store {
         Ok((store, settings))
     }
 
-    /// A campaign's file to look at, also while a campaign writes it.
+    /// Adds what newer formats have.
+    fn migrate(&mut self) -> Result<(), StoreError> {
+        if self.format < FORMAT {
+            self.db.transaction(&mut |to| self.db.migrate(to))?;
+            self.format = FORMAT;
+        }
+        Ok(())
+    }
+
+    /// A campaign's store to look at, also while a campaign writes it.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn read(path: &Path) -> Result<Store, StoreError> {
+    pub fn read(place: impl Into<Place>) -> Result<Store, StoreError> {
+        let place = place.into();
+        let Place::File(path) = &place else { return Store::writable(place, Open::Shared) };
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = match Connection::open_with_flags(path, flags) {
             Ok(db) => db,
             Err(_) if !path.exists() => {
                 return Err(StoreError::Open {
-                    path: path.to_path_buf(),
+                    path: path.clone(),
                     why: "there is no such file".to_string(),
                 });
             }
             Err(error) => return Err(wrap(path, error)),
         };
-        let mut store = Store::around(db, path, None);
-        let fail = |e| wrap(path, e);
-        store.db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
-        store.check_format()?;
-        Ok(store)
+        db.busy_timeout(Duration::from_secs(10)).map_err(|e| wrap(path, e))?;
+        Store::checked(Box::new(Sqlite::new(db, path, None)), place)
     }
 
     /// A campaign's file that is in memory, to look at. For those who have no file; nothing in it is trusted.
@@ -276,108 +267,55 @@ impl Store {
         let fail = |e| wrap(&path, e);
         let mut db = Connection::open_in_memory().map_err(fail)?;
         db.deserialize_read_exact("main", bytes, bytes.len(), true).map_err(fail)?;
-        let mut store = Store::around(db, &path, None);
-        store.check_format()?;
-        Ok(store)
+        Store::checked(Box::new(Sqlite::new(db, &path, None)), Place::File(path))
     }
 
-    fn around(db: Connection, path: &Path, lock: Option<File>) -> Store {
-        let (path, covered, before) = (path.to_path_buf(), HashSet::new(), Spent::default());
-        Store { db, path, covered, format: FORMAT, before, _lock: lock }
-    }
-
-    fn writable(path: &Path, how: Open) -> Result<Store, StoreError> {
-        let open = |why: std::io::Error| StoreError::Open { path: path.to_path_buf(), why: why.to_string() };
-        let create = how == Open::Create;
-        if !create && !path.exists() {
-            return Err(StoreError::Empty { path: path.to_path_buf() });
-        }
-        let lock =
-            File::options().read(true).write(true).create(create).truncate(false).open(path).map_err(open)?;
-        // A child of the process that had it holds it too, between fork and exec.
-        let patience = Instant::now() + Duration::from_secs(2);
-        let mut locked = lock.try_lock();
-        while matches!(locked, Err(TryLockError::WouldBlock)) && Instant::now() < patience {
-            std::thread::sleep(Duration::from_millis(20));
-            locked = lock.try_lock();
-        }
-        match locked {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { path: path.to_path_buf() }),
-            // A file system without locks: then without.
-            Err(TryLockError::Error(_)) => {}
-        }
-        let fail = |e| wrap(path, e);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(path, flags).map_err(fail)?;
-        let mut store = Store::around(db, path, Some(lock));
-        let path = path.to_path_buf();
-        store.db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
-        // Before anything is changed in it.
-        if store.has_tables()? {
-            store.check_format()?;
-        } else if !create {
-            return Err(StoreError::Empty { path });
-        }
-        store.db.pragma_update(None, "journal_mode", "wal").map_err(fail)?;
-        // What is committed is on the disk, not only in the system's memory.
-        store.db.pragma_update(None, "synchronous", "full").map_err(fail)?;
-        Ok(store)
-    }
-
-    fn has_tables(&self) -> Result<bool, StoreError> {
-        let tables: i64 = self
-            .db
-            .query_row("select count(*) from sqlite_schema", [], |r| r.get(0))
-            .map_err(|e| wrap(&self.path, e))?;
-        Ok(tables > 0)
-    }
-
-    fn check_format(&mut self) -> Result<(), StoreError> {
-        let foreign = || StoreError::Foreign { path: self.path.clone() };
-        let application: i32 =
-            self.db.query_row("pragma application_id", [], |r| r.get(0)).map_err(|e| wrap(&self.path, e))?;
-        if application != APPLICATION {
-            return Err(foreign());
-        }
-        let format: i64 = self.meta("format")?.and_then(|f| f.parse().ok()).ok_or_else(foreign)?;
+    /// A store that has tables, which must be ours.
+    fn checked(db: Box<dyn Database>, place: Place) -> Result<Store, StoreError> {
+        let (covered, before) = (HashSet::new(), Spent::default());
+        let mut store = Store { db, place, covered, format: FORMAT, before };
+        let foreign = || StoreError::Foreign { path: store.path() };
+        store.db.is_ours()?;
+        let format: i64 = store.meta("format")?.and_then(|f| f.parse().ok()).ok_or_else(foreign)?;
         if format > FORMAT {
-            let version = self.meta("version")?.unwrap_or_default();
-            return Err(StoreError::Newer { path: self.path.clone(), format, version });
+            let version = store.meta("version")?.unwrap_or_default();
+            return Err(StoreError::Newer { path: store.path(), format, version });
         }
-        self.format = format;
-        self.check_contents()
+        store.format = format;
+        store.db.check(format)?;
+        Ok(store)
     }
 
-    /// A file may come from anywhere. Our tables are what we make them, and no views, which could have rows
-    /// without end; nothing else happens when they are written; and each page is used once, so that no more
-    /// can be read than the file is long.
-    fn check_contents(&self) -> Result<(), StoreError> {
-        let fail = |e| wrap(&self.path, e);
-        let model = Connection::open_in_memory().and_then(|db| {
-            db.execute_batch(SCHEMA)?;
-            db.execute_batch(if self.format < 2 { "" } else { SCHEMA_2 }).map(|()| db)
-        });
-        let query = "select type, name, tbl_name, sql from sqlite_schema";
-        let read = |db: &Connection| -> rusqlite::Result<Vec<[Option<String>; 4]>> {
-            let mut statement = db.prepare(query)?;
-            let rows = statement.query_map([], |r| Ok([r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?]))?;
-            rows.collect()
+    fn writable(place: Place, how: Open) -> Result<Store, StoreError> {
+        let db: Box<dyn Database> = match &place {
+            Place::File(path) => Box::new(open_file(path, how)?),
+            #[cfg(feature = "postgres")]
+            Place::Server(address) => Box::new(postgres::Postgres::connect(address)?),
+            #[cfg(not(feature = "postgres"))]
+            Place::Server(_) => {
+                return Err(StoreError::NoServer { path: PathBuf::from(place.to_string()) });
+            }
         };
-        let ours = model.and_then(|db| read(&db)).map_err(fail)?;
-        let found = read(&self.db).map_err(fail)?;
-        let is_table = |row: &&[Option<String>; 4]| row[0].as_deref() == Some("table");
-        let named = |row: &[Option<String>; 4]| ours.iter().filter(is_table).any(|o| o[1] == row[2]);
-        if ours.iter().any(|o| !found.contains(o)) || found.iter().any(|f| named(f) && !ours.contains(f)) {
-            return Err(StoreError::Foreign { path: self.path.clone() });
+        // Before anything is changed in it.
+        if db.has_tables()? {
+            let store = Store::checked(db, place)?;
+            store.db.for_writing()?;
+            return Ok(store);
         }
-        match self.db.query_row("pragma quick_check(1)", [], |r| r.get::<_, String>(0)).map_err(fail)? {
-            said if said == "ok" => Ok(()),
-            why => Err(StoreError::Damaged {
-                path: self.path.clone(),
-                why: why.lines().collect::<Vec<_>>().join(" "),
-            }),
+        if how != Open::Create {
+            return Err(StoreError::Empty { path: PathBuf::from(place.to_string()) });
         }
+        db.for_writing()?;
+        Ok(Store { db, place, covered: HashSet::new(), format: FORMAT, before: Spent::default() })
+    }
+
+    /// Where it is, for messages.
+    fn path(&self) -> PathBuf {
+        PathBuf::from(self.place.to_string())
+    }
+
+    fn wrong(&self, why: &str) -> StoreError {
+        StoreError::Sqlite { path: self.path(), why: why.to_string() }
     }
 
     /// A note about the whole campaign.
@@ -385,8 +323,8 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub fn meta(&self, key: &str) -> Result<Option<String>, StoreError> {
-        let value = self.db.query_row("select value from meta where key = ?", [key], |r| r.get(0));
-        value.optional().map_err(|e| wrap(&self.path, e))
+        let rows = self.db.query("select value from meta where key = ?1", values![key])?;
+        rows.first().map(|r| r.get(0)).transpose().map_err(|e| self.wrong(&e.to_string()))
     }
 
     /// The campaign's settings.
@@ -395,8 +333,7 @@ impl Store {
     /// When they cannot be read.
     pub fn settings(&self) -> Result<Settings, StoreError> {
         let text = self.meta("settings")?.unwrap_or_default();
-        serde_json::from_str(&text)
-            .map_err(|e| StoreError::Sqlite { path: self.path.clone(), why: format!("its settings: {e}") })
+        serde_json::from_str(&text).map_err(|e| self.wrong(&format!("its settings: {e}")))
     }
 
     /// The names of the testbeds, by number.
@@ -405,13 +342,12 @@ impl Store {
     /// When they cannot be read.
     pub fn testbeds(&self) -> Result<Vec<String>, StoreError> {
         let text = self.meta("testbeds")?.unwrap_or_default();
-        serde_json::from_str(&text)
-            .map_err(|e| StoreError::Sqlite { path: self.path.clone(), why: format!("its testbeds: {e}") })
+        serde_json::from_str(&text).map_err(|e| self.wrong(&format!("its testbeds: {e}")))
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// What the sessions before this one took.
@@ -440,8 +376,7 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn save_meta(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
-        let done = self.db.execute("insert or replace into meta values(?, ?)", [key, value]);
-        done.map(|_| ()).map_err(|e| wrap(&self.path, e))
+        self.db.transaction(&mut |to| save_meta(to, key, value))
     }
 
     /// Stores that a verdict is a known fault, or that it is none.
@@ -450,7 +385,7 @@ impl Store {
     /// When it cannot be written.
     pub fn save_fault(&mut self, verdict: i64, fault: Option<&str>) -> Result<(), StoreError> {
         let query = "insert into notes values(?1, null, ?2) on conflict(verdict) do update set fault = ?2";
-        self.db.execute(query, params![verdict, fault]).map(|_| ()).map_err(|e| wrap(&self.path, e))
+        self.execute(query, values![verdict, fault])
     }
 
     /// How many of the selected calls were made.
@@ -468,15 +403,31 @@ impl Store {
     }
 
     /// Rows of a query, each read by `read`.
-    pub(super) fn rows<T>(
+    fn rows<T>(
         &self,
         query: &str,
-        read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+        read: impl FnMut(&Row) -> Result<T, db::Misfit>,
     ) -> Result<Vec<T>, StoreError> {
-        let fail = |e| wrap(&self.path, e);
-        let mut statement = self.db.prepare(query).map_err(fail)?;
-        let rows = statement.query_map([], read).map_err(fail)?;
-        rows.collect::<rusqlite::Result<Vec<T>>>().map_err(fail)
+        let rows = self.db.query(query, &[])?;
+        rows.iter().map(read).collect::<Result<Vec<T>, _>>().map_err(|e| self.wrong(&e.to_string()))
+    }
+
+    /// The one value of a query.
+    fn one<T: db::FromValue>(&self, query: &str) -> Result<T, StoreError> {
+        self.rows(query, |r| r.get(0))?.pop().ok_or_else(|| self.wrong("a row is missing"))
+    }
+
+    fn execute(&self, query: &str, values: &[Value]) -> Result<(), StoreError> {
+        self.db.transaction(&mut |to| to.execute(query, values).map(|_| ()))
+    }
+
+    /// Calls of a batch that this process has not seen made. Their order is the same for all who write.
+    fn fresh<'b>(&self, batch: &'b BatchRecord) -> Vec<&'b (&'static str, bool, u64)> {
+        let is_fresh = |c: &&(&'static str, bool, u64)| !self.covered.contains(&(c.0.to_string(), c.1));
+        let mut fresh: Vec<_> = batch.calls.iter().filter(is_fresh).collect();
+        fresh.sort_unstable();
+        fresh.dedup_by_key(|c| (c.0, c.1));
+        fresh
     }
 
     /// Stores a batch, all of it or nothing, when this session has taken so long. Returns the verdicts'
@@ -486,13 +437,12 @@ impl Store {
     /// When it cannot be written.
     pub fn save(&mut self, batch: &BatchRecord, now: Spent) -> Result<Vec<i64>, StoreError> {
         let at = self.before + now;
-        let fresh: Vec<_> = batch
-            .calls
-            .iter()
-            .filter(|(name, o, _)| !self.covered.contains(&(name.to_string(), *o)))
-            .collect();
-        let result = write(&mut self.db, batch, &fresh, at);
-        let ids = result.map_err(|e| wrap(&self.path, e))?;
+        let fresh = self.fresh(batch);
+        let mut ids = Vec::new();
+        self.db.transaction(&mut |to| {
+            ids = write(to, batch, &fresh, at.clock)?;
+            write_costs(to, batch, at.cpu)
+        })?;
         self.covered.extend(fresh.iter().map(|(name, o, _)| (name.to_string(), *o)));
         Ok(ids)
     }
@@ -502,12 +452,7 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn save_broken(&mut self, broken: &[(String, String)]) -> Result<(), StoreError> {
-        for (testbed, why) in broken {
-            let done =
-                self.db.execute("insert or replace into broken values(?, ?)", [testbed.as_str(), cut(why)]);
-            done.map_err(|e| wrap(&self.path, e))?;
-        }
-        Ok(())
+        self.db.transaction(&mut |to| write_broken(to, broken))
     }
 
     /// Stores what a reducer made of a verdict.
@@ -516,81 +461,119 @@ impl Store {
     /// When it cannot be written.
     pub fn save_reduction(&mut self, verdict: i64, reduction: &Reduction) -> Result<(), StoreError> {
         let Reduction { signature, ir, c, report } = reduction;
-        self.db
-            .execute(
-                "update verdicts set signature = ?, reduced_ir = ?, reduced_c = ?, report_md = ? where id = ?",
-                params![signature, ir, c, report, verdict],
-            )
-            .map_err(|e| wrap(&self.path, e))?;
-        Ok(())
+        self.execute(
+            "update verdicts set signature = ?1, reduced_ir = ?2, reduced_c = ?3, report_md = ?4 where id = ?5",
+            values![signature.as_ref(), ir.as_ref(), c.as_ref(), report.as_ref(), verdict],
+        )
     }
 }
 
+/// A file that may be written, with its lock.
+fn open_file(path: &Path, how: Open) -> Result<Sqlite, StoreError> {
+    let open = |why: std::io::Error| StoreError::Open { path: path.to_path_buf(), why: why.to_string() };
+    let create = how == Open::Create;
+    if !create && !path.exists() {
+        return Err(StoreError::Empty { path: path.to_path_buf() });
+    }
+    let lock =
+        File::options().read(true).write(true).create(create).truncate(false).open(path).map_err(open)?;
+    let try_lock = || if how == Open::Shared { lock.try_lock_shared() } else { lock.try_lock() };
+    // A child of the process that had it holds it too, between fork and exec.
+    let patience = Instant::now() + Duration::from_secs(2);
+    let mut locked = try_lock();
+    while matches!(locked, Err(TryLockError::WouldBlock)) && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(20));
+        locked = try_lock();
+    }
+    match locked {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(StoreError::Busy { path: path.to_path_buf() }),
+        // A file system without locks: then without.
+        Err(TryLockError::Error(_)) => {}
+    }
+    let fail = |e| wrap(path, e);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(fail)?;
+    // Others may write a batch just now, on a slow disk.
+    let patience = if how == Open::Shared { 60 } else { 10 };
+    db.busy_timeout(Duration::from_secs(patience)).map_err(fail)?;
+    Ok(Sqlite::new(db, path, Some(lock)))
+}
+
+fn save_meta(to: &mut dyn Statements, key: &str, value: &str) -> Result<(), StoreError> {
+    let query = "insert into meta values(?1, ?2) on conflict(key) do update set value = excluded.value";
+    to.execute(query, values![key, value]).map(|_| ())
+}
+
+fn write_broken(to: &mut dyn Statements, broken: &[(String, String)]) -> Result<(), StoreError> {
+    for (testbed, why) in broken {
+        let query = "insert into broken values(?1, ?2) on conflict(testbed) do update set why = excluded.why";
+        to.execute(query, values![testbed, cut(why)])?;
+    }
+    Ok(())
+}
+
+/// Writes all of a batch but what it cost, at this time of the campaign. Returns the verdicts' numbers.
 fn write(
-    db: &mut Connection,
+    to: &mut dyn Statements,
     batch: &BatchRecord,
     calls: &[&(&'static str, bool, u64)],
-    Spent { clock: at, cpu }: Spent,
-) -> rusqlite::Result<Vec<i64>> {
-    let mut ids = Vec::new();
-    let transaction = db.transaction()?;
-    {
-        let BatchRecord { first, count, seconds, operations, checks, pairs, .. } = batch;
-        transaction.execute("insert into costs values(?, ?, ?)", params![first, pairs, cpu])?;
-        transaction.execute("insert or replace into meta values('cpu', ?)", [cpu.to_string()])?;
-        transaction.execute(
-            "insert into batches values(?, ?, ?, ?, ?, ?)",
-            params![first, count, at, seconds, operations, checks],
-        )?;
-        let mut program = transaction.prepare("insert into programs values(?, ?, ?)")?;
-        let mut detail = transaction.prepare("insert into details values(?, ?, ?)")?;
-        let mut verdict = transaction.prepare(
-            "insert into verdicts(program, culprit_kind, culprit, symptom, testbeds, axes, detail) values(?, ?, ?, ?, ?, ?, ?)",
-        )?;
-        let mut note = transaction.prepare("insert into notes values(?, ?, ?)")?;
-        for p in &batch.programs {
-            let letters: String = p.outcomes.iter().map(|o| letter(o.as_ref().map(Outcome::kind))).collect();
-            program.execute(params![p.number, letters, p.ir])?;
-            let mut last: Option<&Outcome> = None;
-            for (testbed, outcome) in p.outcomes.iter().enumerate() {
-                let Some(outcome) = outcome.as_ref().filter(|o| **o != Outcome::Pass) else { continue };
-                let text = outcome.detail();
-                if last != Some(outcome) && !text.is_empty() {
-                    detail.execute(params![p.number, testbed, cut(&text)])?;
-                }
-                last = Some(outcome);
+    at: f64,
+) -> Result<Vec<i64>, StoreError> {
+    let BatchRecord { first, count, seconds, operations, checks, .. } = batch;
+    to.execute(
+        "insert into batches values(?1, ?2, ?3, ?4, ?5, ?6)",
+        values![*first, *count, at, *seconds, *operations, *checks],
+    )?;
+    let mut programs: Vec<Vec<Value>> = Vec::new();
+    let mut details: Vec<Vec<Value>> = Vec::new();
+    for p in &batch.programs {
+        let letters: String = p.outcomes.iter().map(|o| letter(o.as_ref().map(Outcome::kind))).collect();
+        programs.push(vec![p.number.into(), letters.into(), p.ir.as_ref().into()]);
+        let mut last: Option<&Outcome> = None;
+        for (testbed, outcome) in p.outcomes.iter().enumerate() {
+            let Some(outcome) = outcome.as_ref().filter(|o| **o != Outcome::Pass) else { continue };
+            let text = outcome.detail();
+            if last != Some(outcome) && !text.is_empty() {
+                details.push(vec![p.number.into(), testbed.into(), cut(&text).into()]);
             }
-            for v in &p.verdicts {
-                let (kind, who) = culprit(&v.culprit);
-                let testbeds = serde_json::to_string(&v.testbeds).unwrap_or_default();
-                verdict.execute(params![
-                    p.number,
-                    kind,
-                    who,
-                    v.symptom.name(),
-                    testbeds,
-                    v.axes.join(", "),
-                    cut(&v.detail)
-                ])?;
-                let id = transaction.last_insert_rowid();
-                note.execute(params![id, v.early.as_deref().map(cut), v.fault])?;
-                ids.push(id);
-            }
-        }
-        let mut call = transaction.prepare("insert or ignore into coverage values(?, ?, ?, ?)")?;
-        for (name, overloaded, number) in calls {
-            call.execute(params![name, overloaded, number, at])?;
-        }
-        let mut timing = transaction.prepare("insert into timings values(?, ?, ?, ?)")?;
-        for (build, run, seconds) in &batch.timings {
-            timing.execute(params![first, build, run, seconds])?;
-        }
-        for (testbed, why) in &batch.broken {
-            transaction.execute("insert or replace into broken values(?, ?)", [testbed, cut(why)])?;
+            last = Some(outcome);
         }
     }
-    transaction.commit()?;
+    insert_many(to, "programs", &programs, "")?;
+    insert_many(to, "details", &details, "")?;
+    let mut ids = Vec::new();
+    for (p, v) in batch.programs.iter().flat_map(|p| p.verdicts.iter().map(move |v| (p, v))) {
+        let (kind, who) = culprit(&v.culprit);
+        let testbeds = serde_json::to_string(&v.testbeds).unwrap_or_default();
+        let rows = to.query(
+            "insert into verdicts(program, culprit_kind, culprit, symptom, testbeds, axes, detail) \
+             values(?1, ?2, ?3, ?4, ?5, ?6, ?7) returning id",
+            values![p.number, kind, who, v.symptom.name(), testbeds, v.axes.join(", "), cut(&v.detail)],
+        )?;
+        let id: i64 = rows.first().and_then(|r| r.get(0).ok()).unwrap_or(0);
+        let early = v.early.as_deref().map(cut);
+        to.execute("insert into notes values(?1, ?2, ?3)", values![id, early, v.fault.as_ref()])?;
+        ids.push(id);
+    }
+    let row = |(name, overloaded, number): &&(&'static str, bool, u64)| -> Vec<Value> {
+        vec![(*name).into(), (*overloaded).into(), (*number).into(), at.into()]
+    };
+    let calls: Vec<Vec<Value>> = calls.iter().map(row).collect();
+    insert_many(to, "coverage", &calls, "on conflict do nothing")?;
+    let row = |(build, run, seconds): &(usize, Option<usize>, f64)| -> Vec<Value> {
+        vec![(*first).into(), (*build).into(), (*run).into(), (*seconds).into()]
+    };
+    let timings: Vec<Vec<Value>> = batch.timings.iter().map(row).collect();
+    insert_many(to, "timings", &timings, "")?;
+    write_broken(to, &batch.broken)?;
     Ok(ids)
+}
+
+/// Writes what a batch cost; `cpu` is the campaign's CPU time so far.
+fn write_costs(to: &mut dyn Statements, batch: &BatchRecord, cpu: f64) -> Result<(), StoreError> {
+    to.execute("insert into costs values(?1, ?2, ?3)", values![batch.first, batch.pairs, cpu])?;
+    save_meta(to, "cpu", &cpu.to_string())
 }
 
 /// The first part of a text.

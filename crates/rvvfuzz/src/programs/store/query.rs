@@ -1,5 +1,6 @@
 //! What a store says to those who ask: verdicts, coverage, outcomes, times.
 
+use super::db::{Misfit, Row};
 use super::{Store, StoreError};
 use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::judge::vote::{Culprit, Verdict};
@@ -91,7 +92,7 @@ const AXES: &[&str] =
 const VERDICT: &str = "select id, program, culprit_kind, culprit, symptom, testbeds, axes, detail, signature, reduced_ir, \
                        reduced_c, report_md";
 
-fn verdict(row: &rusqlite::Row<'_>, count: usize) -> rusqlite::Result<StoredVerdict> {
+fn verdict(row: &Row, count: usize) -> Result<StoredVerdict, Misfit> {
     let testbeds: String = row.get(5)?;
     let mut testbeds: Vec<usize> = serde_json::from_str(&testbeds).unwrap_or_default();
     // They are used as places in lists.
@@ -180,13 +181,21 @@ impl Store {
         self.verdicts_where("true")
     }
 
+    /// A verdict by its number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn verdict(&self, id: i64) -> Result<Option<StoredVerdict>, StoreError> {
+        Ok(self.verdicts_where(&format!("id = {id}"))?.into_iter().next())
+    }
+
     fn verdicts_where(&self, condition: &str) -> Result<Vec<StoredVerdict>, StoreError> {
         let count = self.testbeds()?.len();
         let from = match self.format {
             ..2 => ", null, null from verdicts",
             _ => ", early, fault from verdicts left join notes on verdict = id",
         };
-        self.rows(&format!("{VERDICT}{from} where {condition} order by id"), |row| verdict(row, count))
+        self.rows(&format!("{VERDICT}{from} where {condition} order by id"), |row: &Row| verdict(row, count))
     }
 
     /// Verdicts that no reducer has had and that are no known fault: number, program, its text, and what was
@@ -254,8 +263,9 @@ impl Store {
                 .extend(bug.into_iter().flat_map(|&b| v.testbeds.iter().map(move |&t| ((v.program, t), b))));
         }
         // Most programs have passed everywhere, or were not judged.
-        let query = "select number, outcomes from programs where outcomes glob '*[^-.u]*' order by number";
-        let rows = self.rows(query, |r| Ok((r.get::<_, u64>(0)?, r.get::<_, String>(1)?)))?;
+        let query =
+            "select number, outcomes from programs where ltrim(outcomes, '-.u') <> '' order by number";
+        let rows = self.rows(query, |r| Ok((r.get::<u64>(0)?, r.get::<String>(1)?)))?;
         let mut failures = Vec::new();
         for (program, letters) in rows {
             let details: HashMap<usize, String> = self.details(program)?.into_iter().collect();
@@ -342,7 +352,7 @@ impl Store {
         let mut matrix = vec![[0_u64; Kind::ALL.len()]; testbeds];
         // Few strings are different: most programs pass everywhere.
         let rows = self.rows("select outcomes, count(*) from programs group by outcomes", |r| {
-            Ok((r.get::<_, String>(0)?, r.get::<_, u64>(1)?))
+            Ok((r.get::<String>(0)?, r.get::<u64>(1)?))
         })?;
         for (letters, times) in rows {
             for (counts, letter) in matrix.iter_mut().zip(letters.chars()) {

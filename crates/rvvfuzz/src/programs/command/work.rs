@@ -1,0 +1,135 @@
+//! `rvvfuzz work`.
+
+use super::run::{ProgramArgs, Told, begin, go_on, heading, stop_flag, summary};
+use super::testbed_args::TestbedArgs;
+use super::{Done, duration, exit, processors};
+use crate::programs::reduce::queue::Reduce;
+use crate::programs::reduce::reducer::Reducer;
+use crate::programs::report::live::LiveLine;
+use crate::programs::settings::Settings;
+use crate::programs::store::lease::Leases;
+use crate::programs::store::{Place, Store, StoreError};
+use crate::programs::workers::{self, Options};
+use clap::Args;
+use rvv_cli::outln;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Work on a campaign that others work on, too: one store, any number of workers.
+///
+/// The store is a database of a PostgreSQL server, or a file on this machine. The first worker begins the campaign
+/// by the options it is given; the others find them in the store. Each takes programs and findings to
+/// reduce, and says now and then that it lives; what a dead one had taken is done by another. Every program is
+/// counted once.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rvvfuzz work --store postgres://fuzz@db/rvv                     on every machine
+  rvvfuzz work --store postgres://fuzz@db/rvv --count 1000000     the campaign ends after so many programs
+  rvvfuzz work --store campaign.db --builtin --jobs 1             a file, for workers of one machine
+
+The password comes from PGPASSWORD or ~/.pgpass, as with psql, or is in the address. It is never shown. A machine must
+have the campaign's compilers and emulators, in their versions, and the version of rvvfuzz that began it.
+
+Ctrl-C finishes the current batches, saves, and gives the rest back; a second one ends at once.
+It ends with 0 if nothing is wrong, 1 if there are verdicts, 2 if it could not run.")]
+pub struct Command {
+    /// The campaign's database or file
+    #[arg(long, value_name = "URL|FILE")]
+    store: Place,
+    /// Leave after this long: 90s, 5m, 2h [default: stay until the campaign ends]
+    #[arg(long, value_parser = duration)]
+    time: Option<Duration>,
+    /// The campaign ends after so many programs, for all workers [default: never]
+    #[arg(long)]
+    count: Option<u64>,
+    /// Worker threads; one reduces findings while any are pending
+    #[arg(long, default_value_t = processors(), value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
+    /// Do not reduce programs: others will
+    #[arg(long)]
+    no_reduce: bool,
+    /// Time to reduce one program, and the same again to bisect the passes
+    #[arg(long, value_parser = duration, default_value = "2m")]
+    reduce_time: Duration,
+    /// A worker that is silent for this long has died
+    #[arg(long, value_parser = duration, default_value = "2m")]
+    lease: Duration,
+    #[command(flatten)]
+    testbeds: TestbedArgs,
+    #[command(flatten)]
+    programs: ProgramArgs,
+}
+
+impl Command {
+    /// Does what was asked for.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        exit(self.work())
+    }
+
+    /// Joins the campaign. A server may just be starting.
+    fn join(&self, line: &mut LiveLine) -> Result<(Leases, Settings), StoreError> {
+        let patience = Instant::now() + Duration::from_secs(15);
+        loop {
+            match Leases::join(&self.store, self.lease) {
+                Err(error @ StoreError::Lost { .. }) if Instant::now() < patience => {
+                    line.say(&format!("{error}; trying again"));
+                    std::thread::sleep(Duration::from_secs(1));
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn work(&self) -> Done {
+        let fail = |e: StoreError| e.to_string();
+        let mut line = LiveLine::default();
+        let (mut leases, settings) = match self.join(&mut line) {
+            Err(StoreError::Empty { .. }) => {
+                // Another may begin it at the same time: then this one joins.
+                let begun = begin(&self.programs, &self.testbeds, &self.store, &mut line);
+                match begun.map(drop) {
+                    Ok(()) => {}
+                    Err(why) => {
+                        let joined = Leases::join(&self.store, self.lease).map(drop);
+                        joined.map_err(|_| why)?;
+                    }
+                }
+                Leases::join(&self.store, self.lease).map_err(fail)?
+            }
+            other => other.map_err(fail)?,
+        };
+        let campaign = go_on(&self.programs, &self.testbeds, (&settings, &self.store), &mut line)?;
+        if let Some(count) = self.count {
+            leases.end_at(count).map_err(fail)?;
+        }
+        let mut store = Store::shared(&self.store).map_err(fail)?;
+        outln!("{}; worker {}", heading(&settings, &campaign, store.place()), leases.worker());
+        let leases = Mutex::new(leases);
+        let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds);
+        let options = Options {
+            jobs: self.jobs.into(),
+            time: self.time,
+            count: None,
+            batch: settings.batch,
+            reducer: if self.no_reduce { None } else { Some(&reducer as &dyn Reduce) },
+            shared: Some(&leases),
+        };
+        let stop = stop_flag();
+        let mut told = Told::default();
+        let result =
+            workers::run(&campaign, &mut store, &options, &stop, |event| told.tell(event, &mut line));
+        line.end();
+        let progress = result.map_err(|e| e.to_string())?;
+        if progress.lost > 0 {
+            outln!(
+                "{} programs were done by others: this worker had been silent for too long",
+                progress.lost
+            );
+        }
+        outln!("{}", summary(&progress, &store, &campaign.stopped())?);
+        Ok(store.verdict_count().map_err(fail)? == 0)
+    }
+}
