@@ -3,6 +3,7 @@
 use super::{Done, exit};
 use crate::programs::judge::outcome::Kind;
 use crate::programs::known;
+use crate::programs::report::live::duration;
 use crate::programs::store::query::StoredVerdict;
 use crate::programs::store::{Place, Store, StoreError, kind};
 use clap::Args;
@@ -157,6 +158,12 @@ impl Command {
         for bug in bugs.iter().filter(|b| b.shown.fault.is_some()) {
             let (count, name) = (bug.verdicts.len(), &bug.signature);
             outln!("{count} × known: {name}{}, first verdict {}", known::describe(name), bug.verdicts[0]);
+        }
+        // Those who were here within a day.
+        for worker in store.workers()?.iter().filter(|w| w.ago < 86400.0) {
+            let name: String = worker.name.chars().filter(|c| !c.is_control()).collect();
+            let (seconds, ago) = (duration(worker.seconds), duration(worker.ago));
+            outln!("worker {name}: {} programs in {seconds}, seen {ago} ago", worker.programs);
         }
         if bugs.is_empty() {
             outln!("Nothing is wrong.");

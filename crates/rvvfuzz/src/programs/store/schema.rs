@@ -40,8 +40,6 @@ create table leases(kind text not null, first integer not null, count integer no
 -- Who has worked on the campaign, and when last.
 create table workers(name text primary key, began real not null, seen real not null, programs integer not null,
     cpu real not null);
--- What people say of a bug, by its signature.
-create table states(signature text primary key, state text not null, note text not null, at real not null);
 ",
 ];
 

@@ -138,3 +138,35 @@ fn strange_files_are_refused_and_left_alone() {
     assert!(matches!(Store::resume(&nowhere), Err(StoreError::Empty { .. })));
     assert!(Store::read(folder.path()).is_err());
 }
+
+#[test]
+fn an_older_format_is_read_and_gets_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.db");
+    let mut store = create(&path);
+    store.save(&batch(0), Spent { clock: 1.0, cpu: 2.0 }).unwrap();
+    store.save(&batch(6), Spent { clock: 2.0, cpu: 3.0 }).unwrap();
+    drop(store);
+    let older = "drop table leases; drop table workers; update meta set value = '2' where key = 'format';";
+    Connection::open(&path).unwrap().execute_batch(older).unwrap();
+    let store = Store::read(&path).unwrap();
+    assert_eq!((store.format, store.workers().unwrap().len(), store.verdict_count().unwrap()), (2, 0, 2));
+    drop(store);
+    // A worker gets what is missing first, then what is new.
+    let place = Place::from(&path);
+    let (leases, _) = lease::Leases::join(&place, Duration::from_secs(60)).unwrap();
+    let mut taken = Vec::new();
+    for _ in 0..3 {
+        taken.push(leases.take(2).unwrap());
+    }
+    let first = crate::programs::sampling::batch(2, Settings::default().batch).end.min(6) - 2;
+    assert_eq!(taken[0], lease::Next::Programs(2, first));
+    assert!(taken.contains(&lease::Next::Programs(8, 2)) || first < 4, "{taken:?}");
+    // Another finds nothing of it until the first has gone.
+    let (other, _) = lease::Leases::join(&place, Duration::from_secs(60)).unwrap();
+    assert_ne!(other.take(2).unwrap(), taken[0]);
+    leases.release().unwrap();
+    assert_eq!(other.take(2).unwrap(), taken[0]);
+    let (store, _) = (Store::read(&path).unwrap(), other);
+    assert_eq!((store.format, store.workers().unwrap().len()), (FORMAT, 2));
+}
