@@ -52,7 +52,7 @@ impl Builder<'_> {
     /// A field of a tuple that is loaded by a segment load, or is there already.
     fn load_field(&mut self, ty: VecType) -> Option<Var> {
         let tuple = self.tuple_of(ty)?;
-        let intrinsic = *Lookup::get().get.get(&tuple)?;
+        let intrinsic = self.allowed(Lookup::get().get.get(&tuple)?)?;
         let source = self.vector(tuple, false, 0);
         let field = self.rng.below(tuple.nf.into()) as u64;
         let args = vec![Arg::Var(source), Arg::Expr(Expr::Const(field))];
@@ -68,7 +68,7 @@ impl Builder<'_> {
     /// The vector as a field of a tuple, among others that are there already.
     fn in_tuple(&mut self, ty: VecType, var: Var) -> Option<(VecType, Var)> {
         let tuple = self.tuple_of(ty)?;
-        let intrinsic = *Lookup::get().create.get(&tuple)?;
+        let intrinsic = self.allowed(Lookup::get().create.get(&tuple)?)?;
         let place = self.rng.below(tuple.nf.into());
         let mut args = Vec::new();
         for field in 0..usize::from(tuple.nf) {

@@ -41,7 +41,7 @@ impl Builder<'_> {
         let shaped = self.apply(there, var);
         let other = there.ret.vector().and_then(|to| Lookup::get().shapes.get(&to));
         let back = |i: &&&Intrinsic| i.ret == Type::Vector(ty);
-        if let Some(&back) = other.and_then(|of| of.iter().find(back))
+        if let Some(back) = other.and_then(|of| of.iter().find(back)).and_then(|i| self.allowed(i))
             && self.chance(0.5)
         {
             let result = self.apply(back, shaped);
@@ -50,8 +50,13 @@ impl Builder<'_> {
     }
 
     fn pick_allowed(&mut self, of: &[&'static Intrinsic]) -> Option<&'static Intrinsic> {
-        let picked = *self.rng.pick(of)?;
-        self.settings.selection.allows(picked).then_some(picked)
+        let picked = self.rng.pick(of)?;
+        self.allowed(picked)
+    }
+
+    /// Nothing if the selection excepts it.
+    pub fn allowed(&self, intrinsic: &'static Intrinsic) -> Option<&'static Intrinsic> {
+        self.settings.selection.allows(intrinsic).then_some(intrinsic)
     }
 
     /// A call on this value; the other operands are as they come.
