@@ -16,6 +16,14 @@ fn check_folder(out: &Path) {
     let json = std::fs::read_to_string(out.join("coverage.json")).expect("coverage.json");
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["table"].as_array().map(Vec::len), Some(rvv_isa::Isa::default().ops().count()));
+    // Each mutator: what adds coverage is valid, what is valid was tried; and some of each there was.
+    let mutators = json["mutators"].as_object().expect("mutators");
+    let count = |of: &serde_json::Value, what: &str| of[what].as_u64().expect("a count");
+    for (name, of) in mutators {
+        let (tried, valid, new) = (count(of, "tried"), count(of, "valid"), count(of, "new"));
+        assert!(tried >= valid && valid >= new, "{name}: {of}");
+    }
+    assert!(mutators.values().filter(|of| count(of, "new") > 0).count() > 2, "{mutators:?}");
     let html = std::fs::read_to_string(out.join("coverage.html")).expect("coverage.html");
     assert!(html.contains("<table>") && html.contains("vadd.vv") && !html.contains("http"));
     assert!(std::fs::read_to_string(out.join("coverage.txt")).expect("coverage.txt").contains("vadd.vv"));
