@@ -536,7 +536,7 @@ fn take_failing_inputs(testbeds: &Testbeds, cases: &mut [Case], table: &mut Tabl
             continue;
         }
         let input = cases[found.case].inputs.get_mut(found.input).and_then(Option::take);
-        let Some(Input { program, expected }) = input else { continue };
+        let Some(Input { program, expected, .. }) = input else { continue };
         done.insert(found.case);
         row.fill(None);
         for t in tried.iter().filter(|t| (t.case, t.input) == (found.case, found.input)) {

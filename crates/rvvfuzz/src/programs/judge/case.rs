@@ -28,6 +28,8 @@ pub struct Input {
     pub program: Program,
     /// What it must print where it is run.
     pub expected: Expected,
+    /// The contents of the buffers that differ, by their numbers.
+    pub contents: Vec<(usize, Vec<u8>)>,
 }
 
 impl Input {
@@ -44,19 +46,20 @@ impl Input {
             return None;
         }
         let mut other = program.clone();
-        let mut drawn = false;
-        for buffer in other.buffers.iter_mut().filter(|b| b.kind != BufferKind::Const) {
+        let mut contents = Vec::new();
+        let drawn = other.buffers.iter_mut().enumerate().filter(|(_, b)| b.kind != BufferKind::Const);
+        for (n, buffer) in drawn {
             if let Init::Seed(seed, _) = &mut buffer.init {
                 *seed = (*seed ^ number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(17);
-                drawn = true;
+                contents.push((n, buffer.contents()));
             }
         }
-        if !drawn || float_needs(&other).nans && !float_needs(program).nans {
+        if contents.is_empty() || !float_needs(program).nans && float_needs(&other).nans {
             return None;
         }
         let (vlen, vl) = place;
         let expected = evaluate(&other, &Options { vl, ..Options::new(vlen) }).ok()?;
-        Some(Input { program: other, expected })
+        Some(Input { program: other, expected, contents })
     }
 }
 

@@ -9,10 +9,12 @@ use crate::programs::testbed::emulator::{Emulator, Ending, Observed};
 use crate::programs::testbed::poke::Places;
 use crate::programs::testbed::resident::Resident;
 use crate::programs::testbed::{Build, Component, Run, TestbedId, Testbeds};
-use rvv_ir::c::pokes;
+use rvv_ir::c::poked;
 use rvv_ir::elf::{ElfOptions, lower_with};
 use rvv_ir::{Expected, Program};
 use rvv_oracle::VlChoice;
+use std::collections::HashMap;
+use std::ops::Range;
 use std::time::Instant;
 
 /// Runs what a compiler has built on the other data sets of the cases, each on the first run that it was
@@ -70,7 +72,8 @@ struct Runner<'a> {
     elf: &'a [u8],
     run: &'a Run,
     cases: &'a [Case],
-    places: Option<Places>,
+    /// Where the buffers are in the ELF, by program and number; `None` for our own lowering.
+    places: Option<HashMap<(usize, usize), Range<usize>>>,
     resident: Option<Resident>,
 }
 
@@ -82,15 +85,12 @@ impl<'a> Runner<'a> {
         if !direct && !pokes_into(build) {
             return None;
         }
-        let places = if direct { None } else { Some(Places::of(elf)?) };
+        let places = if direct { None } else { Some(places(part, elf, cases)?) };
         Some(Runner { part, elf, run, cases, places, resident: None })
     }
 
-    /// The programs with the data set of this number, and their own data where they have none.
-    fn programs(&self, input: usize) -> Vec<&'a Program> {
-        let cases = self.cases;
-        let of = |i: &usize| cases[*i].inputs.get(input).and_then(Option::as_ref);
-        self.part.cases.iter().map(|i| of(i).map_or(&cases[*i].program, |o| &o.program)).collect()
+    fn input(&self, n: usize, input: usize) -> Option<&'a Input> {
+        self.cases[self.part.cases[n]].inputs.get(input)?.as_ref()
     }
 
     /// Runs it with the data sets of this number, and judges the programs that have one; none if the data
@@ -106,24 +106,30 @@ impl<'a> Runner<'a> {
         if asked.iter().all(Option::is_none) {
             return Ok(Vec::new());
         }
-        let Some(elf) = self.elf_with(&self.programs(input)) else { return Ok(Vec::new()) };
+        let Some(elf) = self.elf_with(input) else { return Ok(Vec::new()) };
         let observed = self.observe(&elf);
         part.judge(self.run, &elf, &observed, cases, &asked)
     }
 
-    /// The ELF with the data of these.
-    fn elf_with(&self, programs: &[&Program]) -> Option<Vec<u8>> {
-        match &self.places {
-            // Our own lowering costs next to nothing.
-            None => {
-                lower_with(programs, &ElfOptions { max_vlen: self.run.setup.vlen, ..ElfOptions::default() })
-                    .ok()
-            }
-            Some(places) => {
-                let mut elf = self.elf.to_vec();
-                places.poke(&mut elf, &pokes(programs)).then_some(elf)
+    /// The ELF with the data set of this number; programs that have none keep their own data.
+    fn elf_with(&self, input: usize) -> Option<Vec<u8>> {
+        let count = self.part.cases.len();
+        let Some(places) = &self.places else {
+            // Our own lowering costs little.
+            let own = |n: usize| &self.cases[self.part.cases[n]].program;
+            let programs: Vec<&Program> =
+                (0..count).map(|n| self.input(n, input).map_or_else(|| own(n), |i| &i.program)).collect();
+            let options = ElfOptions { max_vlen: self.run.setup.vlen, ..ElfOptions::default() };
+            return lower_with(&programs, &options).ok();
+        };
+        let mut elf = self.elf.to_vec();
+        for n in 0..count {
+            for (buffer, bytes) in self.input(n, input).iter().flat_map(|i| &i.contents) {
+                let place = places.get(&(n, *buffer)).filter(|place| place.len() == bytes.len())?;
+                elf.get_mut(place.clone())?.copy_from_slice(bytes);
             }
         }
+        Some(elf)
     }
 
     /// What it prints: in the process that is there, or in a new one if it does anything but print and end
@@ -139,5 +145,97 @@ impl<'a> Runner<'a> {
                 self.run.emulator.run(elf, &self.run.setup, None)
             }
         }
+    }
+}
+
+/// Where the buffers of a part's programs are in its ELF; `None` if one of them is not in the file.
+fn places(part: &Part, elf: &[u8], cases: &[Case]) -> Option<HashMap<(usize, usize), Range<usize>>> {
+    let programs: Vec<&Program> = part.cases.iter().map(|&i| &cases[i].program).collect();
+    let places = Places::of(elf)?;
+    let place = |p: rvv_ir::c::Poked| {
+        let len = programs[p.program].buffers[p.buffer].bytes();
+        Some(((p.program, p.buffer), places.get(&p.symbol, len)?))
+    };
+    poked(&programs).into_iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::judge::batch::{build, judge_all};
+    use crate::programs::settings::Settings;
+    use crate::programs::testbed::compiler::Compiler;
+
+    /// Remembers what became of the data sets.
+    #[derive(Default)]
+    struct Notes(Vec<(usize, usize, Outcome)>);
+
+    impl Overseer for Notes {
+        fn tried_input(&mut self, case: usize, input: usize, _: TestbedId, outcome: Outcome) {
+            self.0.push((case, input, outcome));
+        }
+    }
+
+    fn cases() -> Vec<Case> {
+        let plan = rvvgen::Plan::new(6, &rvvgen::Selection::default(), 12, 128);
+        let place = (128, VlChoice::Max);
+        let case = |k: u64| {
+            let generated = rvvgen::generate(&plan, k, &rvvgen::Settings::default()).unwrap();
+            Case::new(k, generated.program, &[place]).unwrap().with_inputs(3, &[place])
+        };
+        let whole = |c: &Case| c.inputs.iter().all(Option::is_some) && !c.has_groups();
+        (0..20).map(case).filter(whole).take(4).collect()
+    }
+
+    #[test]
+    fn each_data_set_is_judged_by_its_own_truth() {
+        let mut cases = cases();
+        assert_eq!(cases.len(), 4);
+        let mut testbeds = Settings::default().testbeds().unwrap();
+        testbeds.runs.truncate(1);
+        let limits = Settings::default().limits();
+        // One truth is wrong in a bit that is defined.
+        let contents = cases[2].inputs[1].as_mut().unwrap().expected.outputs.iter_mut();
+        let (byte, _) = contents
+            .flat_map(|c| c.bytes.iter_mut().zip(&c.defined))
+            .find(|(_, defined)| **defined != 0)
+            .unwrap();
+        *byte = !*byte;
+        let mut notes = Notes::default();
+        judge_all(&testbeds, &cases, &limits, &mut notes).unwrap();
+        assert_eq!(notes.0.len(), 12);
+        for (case, input, outcome) in &notes.0 {
+            let wrong = (*case, *input) == (2, 1);
+            assert_eq!(matches!(outcome, Outcome::WrongOutput(_)), wrong, "{case} {input} {outcome}");
+            assert!(wrong || *outcome == Outcome::Pass, "{case} {input} {outcome}");
+        }
+    }
+
+    /// With a compiler, data are written into its ELF: they are where a new process finds them.
+    #[test]
+    fn data_sets_are_written_into_what_a_compiler_built() {
+        // An old one lacks intrinsics of the programs.
+        let clangs = Compiler::find_all().0.into_iter().filter(|c| c.family == Family::Clang);
+        let Some(clang) = clangs.max_by_key(Compiler::version_numbers) else { return };
+        let cases = cases();
+        let build_with = Build::new(&clang, &["-O1".to_string()]);
+        let mut testbeds = Settings::default().testbeds().unwrap();
+        let run = testbeds.runs.swap_remove(0);
+        let parts = build(&build_with, &cases, &Settings::default().limits()).unwrap();
+        let mut judged = 0;
+        for part in &parts {
+            let Some(mut runner) = Runner::new(part, &build_with, &run, &cases) else { continue };
+            for input in 0..3 {
+                let elf = runner.elf_with(input).unwrap();
+                let fresh = run.emulator.run(&elf, &run.setup, None);
+                assert_eq!(runner.observe(&elf), fresh, "{input}");
+                let found = runner.run(input).unwrap();
+                judged += found.len();
+                assert!(found.iter().all(|(_, o)| *o == Outcome::Pass), "{found:?}");
+            }
+        }
+        let refused: Vec<_> = parts.iter().filter_map(|p| p.elf.as_ref().err()).collect();
+        let lacks = |o: &&Outcome| matches!(o, Outcome::Unsupported(_));
+        assert!(judged > 0 || refused.iter().all(lacks), "{refused:?}");
     }
 }

@@ -41,13 +41,15 @@ impl Places {
         Some(Places(places))
     }
 
-    /// As [`poke`], for this ELF or one of the same layout.
-    pub fn poke(&self, elf: &mut [u8], pokes: &[Poke]) -> bool {
-        let place = |poke: &Poke| {
-            let range = self.0.get(poke.symbol.as_str())?;
-            let range = range.start..range.start.checked_add(poke.bytes.len()).filter(|e| *e <= range.end)?;
-            (range.end <= elf.len()).then_some(range)
-        };
+    /// Where in the file so many bytes of an object are; `None` if they are not all there.
+    pub fn get(&self, symbol: &str, len: usize) -> Option<Range<usize>> {
+        let range = self.0.get(symbol)?;
+        Some(range.start..range.start.checked_add(len).filter(|end| *end <= range.end)?)
+    }
+
+    fn poke(&self, elf: &mut [u8], pokes: &[Poke]) -> bool {
+        let place =
+            |poke: &Poke| self.get(&poke.symbol, poke.bytes.len()).filter(|range| range.end <= elf.len());
         let Some(found) = pokes.iter().map(place).collect::<Option<Vec<_>>>() else { return false };
         for (place, poke) in found.into_iter().zip(pokes) {
             elf[place].copy_from_slice(&poke.bytes);
