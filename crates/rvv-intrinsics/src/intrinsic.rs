@@ -52,11 +52,13 @@ pub enum Policy {
 
 impl Policy {
     /// The tail keeps vd's elements.
+    #[inline]
     pub fn tail_undisturbed(self) -> bool {
         matches!(self, Policy::Tu | Policy::Tum | Policy::Tumu)
     }
 
     /// Masked-off elements keep vd's.
+    #[inline]
     pub fn mask_undisturbed(self) -> bool {
         matches!(self, Policy::Mu | Policy::Tumu)
     }
@@ -196,11 +198,13 @@ pub(crate) fn parts(whole: Type, part: Type) -> u8 {
 
 impl Intrinsic {
     /// The position of the parameter with this role.
+    #[inline]
     pub fn position(&self, role: Role) -> Option<usize> {
         self.params.iter().position(|p| p.role == role)
     }
 
     /// The parameter with this role.
+    #[inline]
     pub fn param(&self, role: Role) -> Option<&Param> {
         self.params.iter().find(|p| p.role == role)
     }

@@ -80,6 +80,7 @@ impl Elem {
     }
 
     /// Width.
+    #[inline]
     pub fn sew(self) -> Sew {
         match self {
             Elem::I8 | Elem::U8 => Sew::E8,
@@ -90,26 +91,31 @@ impl Elem {
     }
 
     /// Width in bits.
+    #[inline]
     pub fn bits(self) -> u32 {
         self.sew().bits()
     }
 
     /// Width in bytes.
+    #[inline]
     pub fn bytes(self) -> u32 {
         self.sew().bytes()
     }
 
     /// A floating-point type, bf16 included.
+    #[inline]
     pub fn is_float(self) -> bool {
         matches!(self, Elem::F16 | Elem::F32 | Elem::F64 | Elem::Bf16)
     }
 
     /// A signed integer.
+    #[inline]
     pub fn is_signed(self) -> bool {
         matches!(self, Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64)
     }
 
     /// An unsigned integer.
+    #[inline]
     pub fn is_unsigned(self) -> bool {
         matches!(self, Elem::U8 | Elem::U16 | Elem::U32 | Elem::U64)
     }
@@ -203,11 +209,13 @@ impl VecType {
     }
 
     /// SEW/LMUL, which is also the `N` of the `vboolN_t` that masks it.
+    #[inline]
     pub fn ratio(self) -> u32 {
         1 << (self.elem.bits().ilog2() as i32 - self.lmul.log2())
     }
 
     /// VLMAX of one field.
+    #[inline]
     pub fn vlmax(self, vlen: u32) -> u32 {
         vlen / self.ratio()
     }
@@ -271,6 +279,7 @@ pub enum Type {
 
 impl Type {
     /// The vector type, if it is one.
+    #[inline]
     pub fn vector(self) -> Option<VecType> {
         match self {
             Type::Vector(v) => Some(v),

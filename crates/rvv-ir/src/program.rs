@@ -56,6 +56,12 @@ impl Buffer {
         values
     }
 
+    /// What it holds at the start, as bytes in memory order.
+    pub fn contents(&self) -> Vec<u8> {
+        let size = self.elem.bytes() as usize;
+        self.values().iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect()
+    }
+
     /// The type of its elements in files.
     pub fn type_name(&self) -> &'static str {
         if self.truths { "bool" } else { self.elem.short() }

@@ -16,6 +16,8 @@ pub struct Context<'a> {
     pub intrinsic: &'static Intrinsic,
     call: &'a Call,
     frame: &'a Frame<'a>,
+    /// The mask, if there is one.
+    active: Option<&'a Bits>,
     /// Bits in a vector register.
     pub vlen: u32,
     /// Elements of the body.
@@ -105,12 +107,17 @@ impl<'a> Context<'a> {
         self.intrinsic.ret.vector().ok_or_else(|| format!("`{}` returns no vector", self.intrinsic.name))
     }
 
+    /// Whether all elements of the body are active.
+    pub fn is_unmasked(&self) -> bool {
+        self.active.is_none()
+    }
+
     /// What element `i` is.
     pub fn part(&self, i: usize) -> Part {
         if i >= self.vl {
             return Part::Tail;
         }
-        match self.mask(Role::Mask).map(|m| m.bit(i)) {
+        match self.active.map(|m| m.bit(i)) {
             None | Some(Some(true)) => Part::Active,
             Some(Some(false)) => Part::Inactive,
             Some(None) => Part::Unknown,
@@ -194,24 +201,27 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// `op1` of element `i`: the vector vs1 or the scalar rs1. `None`: there is none.
-    fn op1(&self, i: usize) -> Option<Option<Operand>> {
+    /// `op1`: the vector vs1 or the scalar rs1.
+    fn op1(&self) -> Op1<'a> {
         if let Some((bits, ty)) = self.vector(Role::Vs1) {
-            return Some(element(bits, ty, i));
+            return Op1::Vector(bits, ty);
         }
-        let elem = self.scalar_elem(Role::Scalar);
-        self.scalar(Role::Scalar).map(|s| s.map(|bits| Operand { bits, elem }))
+        match self.scalar(Role::Scalar) {
+            Some(bits) => Op1::Scalar(bits, self.scalar_elem(Role::Scalar)),
+            None => Op1::None,
+        }
     }
 
     /// What vmv and vmerge take for element `i`; their operands pass as they are, partly defined or not.
-    fn moved(&self, i: usize) -> Option<Moved<'a>> {
-        let op1 = || match self.vector(Role::Vs1) {
-            Some((bits, _)) => Moved::Element(bits),
-            None => Moved::Scalar(self.scalar(Role::Scalar).flatten()),
+    fn moved(&self, op1: Op1<'a>, carry: Option<&Bits>, i: usize) -> Option<Moved<'a>> {
+        let op1 = || match op1 {
+            Op1::Vector(bits, _) => Moved::Element(bits),
+            Op1::Scalar(bits, _) => Moved::Scalar(bits),
+            Op1::None => Moved::Scalar(None),
         };
         match self.intrinsic.sem {
             Sem::Move => Some(op1()),
-            Sem::Merge => Some(match self.mask(Role::Carry).and_then(|c| c.bit(i)) {
+            Sem::Merge => Some(match carry.and_then(|c| c.bit(i)) {
                 Some(true) => op1(),
                 Some(false) => {
                     self.vector(Role::Vs2).map_or(Moved::Scalar(None), |(bits, _)| Moved::Element(bits))
@@ -227,7 +237,9 @@ impl<'a> Context<'a> {
         let sem = self.intrinsic.sem;
         let vs2 = self.vector(Role::Vs2);
         let acc = self.vector(Role::Acc);
+        let op1 = self.op1();
         let carry = self.mask(Role::Carry);
+        let mask = carry;
         let carry_wanted = self.intrinsic.param(Role::Carry).is_some();
         // Type of the result's elements; a comparison is made in its operands'.
         let ret = match (self.intrinsic.ret, vs2) {
@@ -237,7 +249,7 @@ impl<'a> Context<'a> {
         };
         let result = |i: usize| -> Result<Option<u64>, String> {
             // Undefined operands make an undefined result.
-            let op1 = self.op1(i);
+            let op1 = op1.element(i);
             let carry = carry.map(|c| c.bit(i));
             if carry_wanted && carry == Some(None) {
                 return Ok(None);
@@ -265,7 +277,7 @@ impl<'a> Context<'a> {
             Type::Vector(ty) => {
                 let size = ty.elem.bytes() as usize;
                 self.elements(ty, |bits, i| {
-                    match self.moved(i) {
+                    match self.moved(op1, mask, i) {
                         Some(Moved::Element(from)) => bits.copy(i * size, from, i * size, size),
                         Some(Moved::Scalar(value)) => bits.set(i * size, size, value),
                         None => bits.set(i * size, size, result(i)?),
@@ -274,6 +286,28 @@ impl<'a> Context<'a> {
                 })
             }
             _ => self.mask_bits(|i| Ok(result(i)?.map(|b| b != 0))),
+        }
+    }
+}
+
+/// The operand `op1` of an operation on elements.
+#[derive(Clone, Copy)]
+enum Op1<'a> {
+    /// vs1, with its type.
+    Vector(&'a Bits, VecType),
+    /// rs1, if it is defined, and the type it counts as.
+    Scalar(Option<u64>, Elem),
+    /// There is none.
+    None,
+}
+
+impl Op1<'_> {
+    /// What element `i` is computed with: `Some(None)` is an undefined operand.
+    fn element(self, i: usize) -> Option<Option<Operand>> {
+        match self {
+            Op1::Vector(bits, ty) => Some(element(bits, ty, i)),
+            Op1::Scalar(bits, elem) => Some(bits.map(|bits| Operand { bits, elem })),
+            Op1::None => None,
         }
     }
 }
@@ -347,12 +381,14 @@ impl<'p> Machine<'p> {
             intrinsic,
             call,
             frame,
+            active: None,
             vlen: self.options.vlen,
             vl: vl as usize,
             frm: self.frm,
             vxrm: Vxrm::Rnu,
             inverts,
         };
+        cx.active = cx.mask(Role::Mask);
         if intrinsic.param(Role::Frm).is_some() {
             cx.frm = Frm::from_encoding(cx.constant(Role::Frm)).ok_or("no such frm")?;
         }

@@ -90,6 +90,16 @@ fn load(machine: &Machine, frame: &Frame, cx: &Context, buffer: usize, base: i12
     let (size, vlmax) = (ty.elem.bytes() as usize, ty.vlmax(cx.vlen) as usize);
     refuse_unknown(cx)?;
     let memory = &machine.buffers[buffer];
+    if let Some(at) = offsets.run(machine, cx, buffer, base, ty) {
+        // All at once.
+        let mut whole = true;
+        return cx.elements(ty, |bits, _| {
+            if std::mem::take(&mut whole) {
+                bits.copy(0, memory, at, cx.vl * size);
+            }
+            Ok(())
+        });
+    }
     cx.elements(ty, |bits, i| {
         for field in 0..usize::from(ty.nf) {
             let at = base + offsets.of(i)? + (field * size) as i128;
@@ -113,7 +123,7 @@ enum Order {
 
 /// The mask of a memory operation must be defined: it decides which addresses are touched.
 fn refuse_unknown(cx: &Context) -> Result<(), String> {
-    match (0..cx.vl).find(|&i| cx.part(i) == Part::Unknown) {
+    match (0..cx.vl).filter(|_| !cx.is_unmasked()).find(|&i| cx.part(i) == Part::Unknown) {
         Some(i) => Err(format!("bit {i} of the mask of `{}` is undefined", cx.intrinsic.name)),
         None => Ok(()),
     }
@@ -142,6 +152,19 @@ impl<'a> Offsets<'a> {
         }
     }
 
+    /// Where an access of consecutive elements begins, all of them active and inside the buffer. `None` if
+    /// they have to be looked at one by one.
+    fn run(&self, machine: &Machine, cx: &Context, buffer: usize, base: i128, ty: VecType) -> Option<usize> {
+        let size = i128::from(ty.elem.bytes());
+        let consecutive = matches!(self, Offsets::Stride(s) if *s == size) && ty.nf == 1 && cx.is_unmasked();
+        if !consecutive || cx.vl == 0 {
+            return None;
+        }
+        let last = base + (cx.vl as i128 - 1) * size;
+        machine.inside(buffer, last, ty.elem).ok()?;
+        machine.inside(buffer, base, ty.elem).ok()
+    }
+
     fn of(&self, i: usize) -> Result<i128, String> {
         match self {
             Offsets::Stride(stride) => Ok(stride * i as i128),
@@ -165,6 +188,10 @@ fn store(
     let offsets = Offsets::new(machine, frame, cx, ty)?;
     let (size, vlmax) = (ty.elem.bytes() as usize, ty.vlmax(cx.vlen) as usize);
     refuse_unknown(cx)?;
+    if let Some(at) = offsets.run(machine, cx, buffer, base, ty).filter(|_| !cx.inverts) {
+        machine.buffers[buffer].copy(at, data, 0, cx.vl * size);
+        return Ok(());
+    }
     let mut written = Written::default();
     for i in (0..cx.vl).filter(|&i| cx.part(i) == Part::Active) {
         for field in 0..usize::from(ty.nf) {
@@ -182,7 +209,9 @@ fn store(
                 }
             } else {
                 memory.copy(at, data, from, size);
-                written.insert(at);
+                if order == Order::Any || cx.inverts {
+                    written.insert(at);
+                }
             }
         }
     }

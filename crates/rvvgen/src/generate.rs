@@ -1,6 +1,7 @@
 //! Writes one program.
 
 use crate::builder::Builder;
+use crate::every_pair::every_pair;
 use crate::loops;
 use crate::rng::Rng;
 use crate::schedule::Reschedule;
@@ -122,6 +123,13 @@ pub fn generate(plan: &Plan, k: u64, settings: &Settings) -> Result<Generated, G
         // The even one is intrinsics, the next one the same in plain C.
         let [vector, scalar] = twins(plan.seed(), k / 2);
         let program = if k.is_multiple_of(2) { vector } else { scalar };
+        let mut generated = mend(plan, k, program, settings)?;
+        generated.program.reschedule(settings.scheduler, k);
+        return Ok(generated);
+    }
+    if Rng::new(&[plan.seed(), k, 6]).chance(settings.weights.every_pair)
+        && let Some(program) = every_pair(plan.seed(), k, settings)
+    {
         let mut generated = mend(plan, k, program, settings)?;
         generated.program.reschedule(settings.scheduler, k);
         return Ok(generated);

@@ -11,6 +11,7 @@ mod context;
 mod control_flow;
 mod coverage;
 mod definedness;
+mod every_pair;
 mod generate;
 mod invalid;
 mod lookup;

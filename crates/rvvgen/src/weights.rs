@@ -144,6 +144,8 @@ biases! {
     loops / Loops = "loops": 0.0,
     /// Programs are twins: one of intrinsics, the next one the same as a loop of plain C.
     twins / Twins = "twins": 0.0,
+    /// A program tries operations on two operands of 8 bits on every pair of values.
+    every_pair / EveryPair = "every-pair": 0.0,
     /// Of a program of plain C: relative weight of loops that compute element by element.
     loop_map / LoopMap = "loop-map": 0.7,
     /// Relative weight of nests of two and three loops.
@@ -287,6 +289,11 @@ pub const POLICIES: &[NamedPolicy] = &[
         "tuples: segment loads and stores, vcreate, vget",
         &[(Bias::Segments, 0.9), (Bias::Reuse, 0.6)],
     ),
+    (
+        "every-pair",
+        "operations on two operands of 8 bits, on all 65 536 pairs of values",
+        &[(Bias::EveryPair, 1.0)],
+    ),
     ("twins", "lane by lane: a program of intrinsics, then the same in plain C", &[(Bias::Twins, 1.0)]),
     ("loops", "plain C for the vectorisers, a bit of everything", &[(Bias::Loops, 1.0)]),
     (
@@ -422,7 +429,8 @@ impl Weights {
         if !rng.chance(self.swarm) {
             return weights;
         }
-        for &bias in Bias::ALL {
+        // Whether a program tries every pair was decided before.
+        for &bias in Bias::ALL.iter().filter(|b| **b != Bias::EveryPair) {
             let factor = [0.0, 1.0, 1.0, 2.0][rng.below(4)];
             let weight = self.get(bias);
             if weight < 0.5 {

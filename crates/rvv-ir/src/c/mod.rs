@@ -137,18 +137,34 @@ pub struct Poke {
 
 /// What is missing in the file if it was [emitted](emit) without its data.
 pub fn pokes(programs: &[&Program]) -> Vec<Poke> {
+    let poke = |p: Poked| Poke { symbol: p.symbol, bytes: programs[p.program].buffers[p.buffer].contents() };
+    poked(programs).into_iter().map(poke).collect()
+}
+
+/// A buffer whose contents are missing in the file if it was [emitted](emit) without its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Poked {
+    /// Which of the programs has it.
+    pub program: usize,
+    /// Its place in [`Program::buffers`].
+    pub buffer: usize,
+    /// The symbol.
+    pub symbol: String,
+}
+
+/// The buffers of [`pokes`].
+pub fn poked(programs: &[&Program]) -> Vec<Poked> {
     let mut file = Names::new();
-    let mut pokes = Vec::new();
+    let mut found = Vec::new();
     for (n, program) in programs.iter().enumerate() {
         let globals = Globals::new(program, &prefix(n, programs.len()), &mut file, Language::C);
-        for (buffer, symbol) in program.buffers.iter().zip(globals.buffers).filter(|(b, _)| is_poked(b)) {
-            let size = buffer.elem.bytes() as usize;
-            let values = buffer.values();
-            let bytes = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
-            pokes.push(Poke { symbol, bytes });
+        for (buffer, symbol) in globals.buffers.into_iter().enumerate() {
+            if is_poked(&program.buffers[buffer]) {
+                found.push(Poked { program: n, buffer, symbol });
+            }
         }
     }
-    pokes
+    found
 }
 
 /// Whether the contents of a buffer need not be in the file.

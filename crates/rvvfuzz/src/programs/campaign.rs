@@ -38,6 +38,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Places in which a batch is run on other data sets.
+const INPUT_PLACES: usize = 2;
+
 /// A campaign's programs and testbeds.
 pub struct Campaign {
     seed: u64,
@@ -334,7 +337,7 @@ impl Campaign {
             }
         }
         let sample = self.sampling.sample(self.seed, whole.start, &self.testbeds);
-        let places = self.places_of_inputs(&sample);
+        let places = self.places_of_inputs(whole.start, &sample);
         for mut written in [plain, nans, rounding, loops] {
             // With vl halved, those with element groups are not judged: nothing comes after them.
             written.sort_by_key(|w: &Written| (w.case.has_groups(), w.case.number));
@@ -349,8 +352,9 @@ impl Campaign {
         Some(record)
     }
 
-    /// Where other data sets are run: the places of the sample, on `rvvsim`.
-    fn places_of_inputs(&self, sample: &Sample) -> Vec<(u32, VlChoice)> {
+    /// Where other data sets are run: two of the places of the sample, on `rvvsim`. A program stays loaded
+    /// there, so more places would cost more than more data.
+    fn places_of_inputs(&self, first: u64, sample: &Sample) -> Vec<(u32, VlChoice)> {
         let mut places = Vec::new();
         for (r, run) in self.testbeds.runs.iter().enumerate() {
             let place = (run.setup.vlen, run.setup.vl);
@@ -358,6 +362,9 @@ impl Campaign {
                 places.push(place);
             }
         }
+        let turn = first / self.batch.max(1) % places.len().max(1) as u64;
+        places.rotate_left(turn as usize);
+        places.truncate(INPUT_PLACES);
         places
     }
 
@@ -529,7 +536,7 @@ fn take_failing_inputs(testbeds: &Testbeds, cases: &mut [Case], table: &mut Tabl
             continue;
         }
         let input = cases[found.case].inputs.get_mut(found.input).and_then(Option::take);
-        let Some(Input { program, expected }) = input else { continue };
+        let Some(Input { program, expected, .. }) = input else { continue };
         done.insert(found.case);
         row.fill(None);
         for t in tried.iter().filter(|t| (t.case, t.input) == (found.case, found.input)) {

@@ -167,7 +167,7 @@ impl Default for Settings {
             policies: strings(&["default"]),
             schedules: Scheduler::ALL.iter().map(|s| s.name().to_string()).collect(),
             sampling: Sampling::default(),
-            inputs: 2,
+            inputs: 24,
             triggers: 10,
             levels: strings(&LEVELS),
             rotated: strings(&ROTATED),

@@ -7,9 +7,10 @@ use crate::programs::judge::batch;
 use crate::programs::judge::case::Case;
 use crate::programs::judge::case::operations;
 use crate::programs::judge::probe::{Named, try_testbeds};
+use crate::programs::sampling;
 use crate::programs::settings::{CompilerSettings, EmulatorSettings, Settings};
 use crate::programs::testbed::compiler::{Compiler, Family};
-use crate::programs::testbed::{Build, Component, Run};
+use crate::programs::testbed::{Build, Run};
 use clap::Args;
 use rvv_cli::outln;
 use std::process::ExitCode;
@@ -21,7 +22,8 @@ use std::process::ExitCode;
 /// on one testbed, judged: it grows with configurations, too. Both methods generate the same programs,
 /// compute the expected output, compile with the same compilers at the same levels without libc, run and
 /// judge. Batches run as in a campaign, in every configuration of rvvsim; single programs run on QEMU, in one
-/// configuration, and in each that QEMU has of those. CPU time is that of this process and its children. It
+/// configuration, and in each that QEMU has of those. The last line is for whole batches as a campaign does
+/// them, with the configurations drawn and further data sets. CPU time is that of this process and its children. It
 /// ends with 0 if batches are at least 10 times as fast as programs one by one in one configuration, with 1
 /// if they are not, and with 2 if it could not run: also if a compiler, a level or QEMU is not there or fails
 /// a first program.
@@ -121,10 +123,6 @@ impl Command {
             head[3],
             head[4]
         );
-        let sample = settings.sampling.sample(settings.seed, 0, &campaign.testbeds);
-        let drawn: Vec<Run> =
-            (0..runs.len()).filter(|&r| sample.has(Component::Run(r))).map(|r| runs[r].clone()).collect();
-        let mut as_drawn = Measured::default();
         let mut sums = [Measured::default(); 3];
         let few = &cases[..cases.len().min(self.alone.into())];
         for build in &campaign.testbeds.builds {
@@ -134,22 +132,45 @@ impl Command {
                 measure(build, &on_qemu, few, &campaign, 1, writing)?,
             ];
             line(&build.name(), measured);
-            as_drawn.add(measure(build, &drawn, &cases, &campaign, settings.batch as usize, writing)?);
             sums.iter_mut().zip(measured).for_each(|(sum, m)| sum.add(m));
         }
         line("all", sums);
         outln!(
-            "distinct program × build per CPU-second: {:.1} in all {} set-ups, {:.1} in {} as a campaign draws them; one by \
-             one {:.1} in 1, {:.1} in {}",
+            "distinct program × build per CPU-second: {:.1} in all {} set-ups; one by one {:.1} in 1, {:.1} in {}",
             sums[0].pair_rate(),
             runs.len(),
-            as_drawn.pair_rate(),
-            drawn.len(),
             sums[1].pair_rate(),
             sums[2].pair_rate(),
             on_qemu.len()
         );
+        let drawn = self.as_drawn(&campaign, &settings)?;
+        outln!(
+            "as a campaign draws them, {} set-ups and {} further data sets for a build: {:.1} program × build and {:.0} \
+             checks per CPU-second",
+            settings.sampling.setups,
+            settings.inputs,
+            drawn.pair_rate(),
+            drawn.rate()
+        );
         Ok(sums[0].rate() >= 10.0 * sums[1].rate())
+    }
+
+    /// Whole batches, as a campaign does them.
+    fn as_drawn(&self, campaign: &Campaign, settings: &Settings) -> Result<Measured, String> {
+        let begin = cpu::seconds()?;
+        let mut measured = Measured::default();
+        // The first batches of a campaign are smaller.
+        let mut next = settings.batch;
+        while next < settings.batch + u64::from(self.count) {
+            let whole = sampling::batch(next, settings.batch);
+            let count = whole.end - whole.start;
+            let record = campaign.batch(whole.start, count, None).ok_or("the batch did not end")?;
+            measured.checks += record.checks;
+            measured.pairs += record.pairs;
+            next = whole.end;
+        }
+        measured.seconds = cpu::seconds()? - begin;
+        Ok(measured)
     }
 
     fn compilers(&self) -> Result<Vec<Compiler>, String> {

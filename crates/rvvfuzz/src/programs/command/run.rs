@@ -120,7 +120,7 @@ pub(super) struct ProgramArgs {
     /// [default: 10, of yardstick and matrix 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub known_triggers: Option<u32>,
-    /// Data sets besides the program's own on which each build is run, on rvvsim [default: 2, of matrix 0]
+    /// Data sets besides the program's own on which each build is run, on rvvsim [default: 24, of matrix 0]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
     inputs: Option<u32>,
     /// Time limit of one build [default: 2m]

@@ -1,14 +1,15 @@
 //! Many programs at once: one translation unit, one link, one run. What goes wrong is split until the
 //! guilty program is alone.
 
-use super::case::{Case, Input};
+use super::case::Case;
+use super::inputs::run_inputs;
 use super::outcome::Outcome;
 use crate::programs::known::crashes_of;
 use crate::programs::testbed::blame::{
     accused, accused_in_assembly, is_assemblers, lacking, lacking_in, places, said_of, without_accused,
 };
 use crate::programs::testbed::compiler::{Built, Family, Limits};
-use crate::programs::testbed::emulator::{Emulator, Ending, Observed};
+use crate::programs::testbed::emulator::{Ending, Observed};
 use crate::programs::testbed::poke::poke;
 use crate::programs::testbed::{Build, Component, Run, TestbedId, Testbeds};
 use rvv_ir::c::{COptions, Language, emit, pokes};
@@ -287,7 +288,7 @@ impl<'p> Unit<'p> {
 }
 
 /// Whether a compiler's ELF has symbols for sure. A command of the user's may strip them.
-fn pokes_into(build: &Build) -> bool {
+pub(super) fn pokes_into(build: &Build) -> bool {
     matches!(build.compiler.family, Family::Gcc | Family::Clang) && build.language() == Language::C
 }
 
@@ -337,54 +338,25 @@ impl Part {
                     })?;
                     asked.push(Some((&case.program, expected)));
                 }
-                self.judge(run, elf, cases, &asked)
+                let observed = run.emulator.run(elf, &run.setup, None);
+                self.judge(run, elf, &observed, cases, &asked)
             }
         }
     }
 
-    /// Runs it with other data, the data sets of this number, and judges the programs that have one; none if
-    /// the data have no place in the ELF.
-    ///
-    /// # Errors
-    /// When the emulator does not work at all.
-    fn run_input(
-        &self,
-        build: &Build,
-        run: &Run,
-        cases: &[Case],
-        input: usize,
-    ) -> Result<Vec<(usize, Outcome)>, Broken> {
-        let Ok(elf) = &self.elf else { return Ok(Vec::new()) };
-        let of = |i: &usize| cases[*i].inputs.get(input).and_then(Option::as_ref);
-        let judged = |i: &usize| of(i).filter(|_| !self.stubs.contains(i)).map(|o| (&o.program, &o.expected));
-        let asked: Vec<Option<(&Program, &Expected)>> = self.cases.iter().map(judged).collect();
-        let programs = self.cases.iter().map(|i| of(i).map_or(&cases[*i].program, |o| &o.program));
-        let programs: Vec<&Program> = programs.collect();
-        if asked.iter().all(Option::is_none) {
-            return Ok(Vec::new());
-        }
-        let elf = match build.compiler.family {
-            // It has no symbols, and costs nothing.
-            Family::Direct => rvv_ir::elf::lower(&programs).ok(),
-            _ => Some(elf.clone())
-                .filter(|_| pokes_into(build))
-                .and_then(|mut elf| poke(&mut elf, &pokes(&programs)).then_some(elf)),
-        };
-        elf.map_or(Ok(Vec::new()), |elf| self.judge(run, &elf, cases, &asked))
-    }
-
-    /// Runs an ELF and judges those of its programs that are asked for: with what each must print.
-    fn judge(
+    /// Judges those of its programs that are asked for by what an ELF of them all printed: with what each
+    /// must print.
+    pub(super) fn judge(
         &self,
         run: &Run,
         elf: &[u8],
+        observed: &Observed,
         cases: &[Case],
         asked: &[Option<(&Program, &Expected)>],
     ) -> Result<Vec<(usize, Outcome)>, Broken> {
         let broken = |why: String| Broken { testbed: run.name(), why };
-        let observed = run.emulator.run(elf, &run.setup, None);
-        if let Ending::Broken(why) = observed.ending {
-            return Err(broken(why));
+        if let Ending::Broken(why) = &observed.ending {
+            return Err(broken(why.clone()));
         }
         let mut rest = &observed.stdout[..];
         let whole: usize = self.cases.iter().map(|&i| cases[i].output_len()).sum();
@@ -458,37 +430,6 @@ pub trait Overseer {
 impl Overseer for Vec<Broken> {
     fn broke(&mut self, _: Component, broken: Broken) {
         self.push(broken);
-    }
-}
-
-/// Runs what a compiler has built on the other data sets of the cases, each on the first run that it was
-/// drawn for.
-fn run_inputs(
-    testbeds: &Testbeds,
-    build: usize,
-    parts: &[Part],
-    cases: &[Case],
-    overseer: &mut dyn Overseer,
-) {
-    for input in 0..cases.iter().map(|c| c.inputs.len()).max().unwrap_or(0) {
-        let place = cases.iter().find_map(|c| c.inputs.get(input)?.as_ref().map(Input::place));
-        let Some(place) = place else { continue };
-        let here = testbeds.runs.iter().enumerate().find(|(r, on)| {
-            on.emulator == Emulator::Rvvsim
-                && (on.setup.vlen, on.setup.vl) == place
-                && testbeds.builds[build].runs_at(on.setup.vlen)
-                && !overseer.skips(Component::Run(*r))
-        });
-        let Some((r, on)) = here else { continue };
-        let testbed = TestbedId { build, run: r };
-        let begin = Instant::now();
-        for part in parts {
-            match part.run_input(&testbeds.builds[build], on, cases, input) {
-                Ok(found) => found.into_iter().for_each(|(i, o)| overseer.tried_input(i, input, testbed, o)),
-                Err(broken) => overseer.broke(Component::Run(r), broken),
-            }
-        }
-        overseer.ran(testbed, begin.elapsed());
     }
 }
 

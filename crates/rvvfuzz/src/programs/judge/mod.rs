@@ -4,6 +4,7 @@
 pub mod batch;
 pub mod case;
 pub mod health;
+mod inputs;
 pub mod invalid;
 pub mod outcome;
 pub mod probe;

@@ -1,5 +1,6 @@
 //! What a program has that a fault needs, and how to take it out.
 
+use super::plain::{self, Change};
 use crate::programs::reduce::tidy::{each_stmt, nodes, tidy, without};
 use crate::streams::known::glob;
 use rvv_intrinsics::{Role, Type, by_name};
@@ -34,6 +35,12 @@ pub enum Kind {
     /// A function of the program takes a mask, after it something in a scalar register, and another mask
     /// after that.
     MasksAndScalar,
+    /// Plain C: a loop assigns what its next round reads first.
+    Carried,
+    /// Plain C: a product of floating-point numbers.
+    Product,
+    /// Plain C: a call of `fma`.
+    Fma,
 }
 
 impl Feature {
@@ -67,6 +74,9 @@ impl Feature {
                 };
                 then.iter().chain(otherwise).any(assigns)
             }
+            (stmt, Some(Kind::Carried)) => plain::is_carried(program, node, stmt),
+            (stmt, Some(Kind::Product)) => plain::has_product(program, node, stmt),
+            (stmt, Some(Kind::Fma)) => plain::has_fma(stmt),
             (Stmt::Call(call), _) => self.is_call(program, node, call),
             _ => false,
         }
@@ -146,7 +156,7 @@ fn whole(mut program: Program, places: &[(u32, VlChoice)]) -> Option<Program> {
         let options =
             |&(vlen, vl): &(u32, VlChoice)| rvv_oracle::Options { vl, ..rvv_oracle::Options::new(vlen) };
         match places.iter().find_map(|place| evaluate(&program, &options(place)).err()) {
-            None => return Some(program).filter(|p| !p.calls().is_empty()),
+            None => return Some(program).filter(|p| p.work() > 0),
             Some(error) => {
                 let removed = program.remove_function(error.node.function) || program.remove(&error.node);
                 program = tidy(program).filter(|_| removed)?;
@@ -168,6 +178,8 @@ pub struct Probe {
     pub without: Option<Feature>,
     /// Calls of a family become calls of another with the same operands: pairs of beginnings of names.
     pub replace: Vec<(String, String)>,
+    /// Plain C: all floating-point expressions of a kind become others.
+    pub expressions: Option<Change>,
 }
 
 /// An operand that is a rounding mode.
@@ -190,6 +202,9 @@ impl Probe {
         }
         if let Some(feature) = &self.without {
             changed = feature.without(&changed, &[(128, VlChoice::Max)])?;
+        }
+        if let Some(change) = self.expressions {
+            change.apply(&mut changed);
         }
         let functions = changed.functions.iter_mut().chain([&mut changed.main]);
         functions.for_each(|f| {

@@ -4,6 +4,7 @@
 //! not reduced again; the trigger is left out of most programs for the compilers that have the fault.
 
 pub mod feature;
+mod plain;
 
 use self::feature::{Feature, Probe};
 use super::judge::outcome::Kind;

@@ -82,9 +82,9 @@ pub enum Ending {
 }
 
 /// Time for a run.
-const TIME: Duration = Duration::from_secs(30);
+pub(super) const TIME: Duration = Duration::from_secs(30);
 /// Instructions for a run, so that in-process results depend on no clock.
-const INSTRUCTIONS: u64 = 2_000_000_000;
+pub(super) const INSTRUCTIONS: u64 = 2_000_000_000;
 
 impl Emulator {
     /// QEMU by path or name.
@@ -140,12 +140,9 @@ impl Emulator {
     }
 }
 
-fn run_here(elf: &[u8], setup: &Setup, only: Option<usize>) -> Observed {
-    let broken = |why: String| Observed { stdout: Vec::new(), ending: Ending::Broken(why) };
-    let image = match Image::parse(elf) {
-        Ok(image) => image,
-        Err(error) => return broken(error.to_string()),
-    };
+/// A process of `rvvsim` with this ELF, at its start; with `only`, for the program of that number alone.
+pub(super) fn load(elf: &[u8], setup: &Setup, only: Option<usize>) -> Result<Machine, String> {
+    let image = Image::parse(elf).map_err(|e| e.to_string())?;
     let agnostic = match setup.agnostic {
         Agnosticism::Undisturbed => Agnostic::Undisturbed,
         Agnosticism::Ones => Agnostic::Ones,
@@ -176,9 +173,14 @@ fn run_here(elf: &[u8], setup: &Setup, only: Option<usize>) -> Observed {
         stderr: Output::Discard,
         ..ProcessOptions::default()
     };
-    let mut machine = match Machine::user(config, &image, options) {
+    Machine::user(config, &image, options).map_err(|e| e.to_string())
+}
+
+fn run_here(elf: &[u8], setup: &Setup, only: Option<usize>) -> Observed {
+    let broken = |why: String| Observed { stdout: Vec::new(), ending: Ending::Broken(why) };
+    let mut machine = match load(elf, setup, only) {
         Ok(machine) => machine,
-        Err(error) => return broken(error.to_string()),
+        Err(why) => return broken(why),
     };
     let ending = match machine.run(Some(Instant::now() + TIME)) {
         Outcome::Exited(0) => Ending::Clean,

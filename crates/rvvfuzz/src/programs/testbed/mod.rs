@@ -7,6 +7,7 @@ pub mod emulator;
 pub mod file;
 mod message;
 pub(in crate::programs) mod poke;
+pub(in crate::programs) mod resident;
 
 use self::compiler::{CPP, Compiler, Family};
 use self::emulator::{Emulator, Setup};

@@ -11,39 +11,51 @@ use std::ops::Range;
 /// Writes the contents of buffers where their symbols are; whether all were found, and in the file. If not,
 /// the ELF is as it was.
 pub fn poke(elf: &mut [u8], pokes: &[Poke]) -> bool {
-    let Some(places) = places(elf, pokes) else { return false };
-    for (place, poke) in places.into_iter().zip(pokes) {
-        elf[place].copy_from_slice(&poke.bytes);
-    }
-    true
+    pokes.is_empty() || Places::of(elf).is_some_and(|places| places.poke(elf, pokes))
 }
 
-/// Where in the file each of them goes.
-fn places(elf: &[u8], pokes: &[Poke]) -> Option<Vec<Range<usize>>> {
-    if pokes.is_empty() {
-        return Some(Vec::new());
+/// Where the objects of an ELF are in its file.
+pub struct Places(HashMap<String, Range<usize>>);
+
+impl Places {
+    /// The objects that are in the file and loaded from it; `None` if it is no ELF.
+    pub fn of(elf: &[u8]) -> Option<Places> {
+        let parsed = Elf::parse(elf).ok()?;
+        let mut places = HashMap::new();
+        for symbol in parsed.syms.iter().filter(|s| s.st_type() == STT_OBJECT) {
+            // With -flto, gcc calls it `in0.lto_priv.0`.
+            let name = parsed.strtab.get_at(symbol.st_name)?.split('.').next()?;
+            let loaded = parsed.program_headers.iter().filter(|h| h.p_type == PT_LOAD);
+            let mut offsets = loaded.filter_map(|h| {
+                let within = symbol.st_value.checked_sub(h.p_vaddr)?;
+                let left = h.p_filesz.checked_sub(within)?.min(symbol.st_size);
+                Some((h.p_offset.checked_add(within)?, left))
+            });
+            let range = offsets.next().and_then(|(start, len)| {
+                let start = usize::try_from(start).ok()?;
+                let end = start.checked_add(usize::try_from(len).ok()?)?;
+                (end <= elf.len()).then_some(start..end)
+            });
+            places.insert(name.to_string(), range.unwrap_or(0..0));
+        }
+        Some(Places(places))
     }
-    let parsed = Elf::parse(elf).ok()?;
-    let mut symbols: HashMap<&str, (u64, u64)> = HashMap::new();
-    for symbol in parsed.syms.iter().filter(|s| s.st_type() == STT_OBJECT) {
-        // With -flto, gcc calls it `in0.lto_priv.0`.
-        let name = parsed.strtab.get_at(symbol.st_name)?.split('.').next()?;
-        symbols.insert(name, (symbol.st_value, symbol.st_size));
+
+    /// Where in the file so many bytes of an object are; `None` if they are not all there.
+    pub fn get(&self, symbol: &str, len: usize) -> Option<Range<usize>> {
+        let range = self.0.get(symbol)?;
+        Some(range.start..range.start.checked_add(len).filter(|end| *end <= range.end)?)
     }
-    let place = |poke: &Poke| {
-        let (address, size) = *symbols.get(poke.symbol.as_str())?;
-        let length = poke.bytes.len() as u64;
-        let loaded = parsed.program_headers.iter().filter(|h| h.p_type == PT_LOAD);
-        let mut offsets = loaded.filter_map(|h| {
-            let within = address.checked_sub(h.p_vaddr)?;
-            let end = within.checked_add(length)?;
-            (end <= h.p_filesz).then(|| h.p_offset.checked_add(within)).flatten()
-        });
-        let start = usize::try_from(offsets.next()?).ok()?;
-        let end = start.checked_add(poke.bytes.len())?;
-        (length <= size && end <= elf.len()).then_some(start..end)
-    };
-    pokes.iter().map(place).collect()
+
+    fn poke(&self, elf: &mut [u8], pokes: &[Poke]) -> bool {
+        let place =
+            |poke: &Poke| self.get(&poke.symbol, poke.bytes.len()).filter(|range| range.end <= elf.len());
+        let Some(found) = pokes.iter().map(place).collect::<Option<Vec<_>>>() else { return false };
+        for (place, poke) in found.into_iter().zip(pokes) {
+            elf[place].copy_from_slice(&poke.bytes);
+        }
+        true
+    }
 }
 
 #[cfg(test)]
