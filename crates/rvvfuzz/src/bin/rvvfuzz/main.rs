@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use rvvfuzz::programs::command::{
-    bench, doctor, export, invalid, known, matrix, reduce, replay, report, run, show, work, yardstick,
+    bench, doctor, export, invalid, known, matrix, reduce, replay, report, run, serve, show, work, yardstick,
 };
 use std::process::ExitCode;
 
@@ -29,6 +29,7 @@ struct Cli {
 enum Command {
     Run(run::Command),
     Work(work::Command),
+    Serve(serve::Command),
     Doctor(doctor::Command),
     Show(show::Command),
     Export(export::Command),
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     match rvv_cli::parse::<Cli>().command {
         Command::Run(command) => command.run(),
         Command::Work(command) => command.run(),
+        Command::Serve(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::Export(command) => command.run(),

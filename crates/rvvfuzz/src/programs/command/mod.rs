@@ -1,5 +1,5 @@
 //! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
-//! `matrix`, `known`, `invalid`, `work`, `export`.
+//! `matrix`, `known`, `invalid`, `work`, `serve`, `export`.
 
 pub mod bench;
 pub mod doctor;
@@ -11,6 +11,7 @@ pub mod reduce;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod show;
 mod testbed_args;
 pub mod work;

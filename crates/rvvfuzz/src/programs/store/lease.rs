@@ -229,7 +229,7 @@ impl Leases {
 }
 
 /// The one number of a query.
-fn number<T: super::db::FromValue>(to: &mut dyn Statements, sql: &str) -> Result<T, StoreError> {
+pub(super) fn number<T: super::db::FromValue>(to: &mut dyn Statements, sql: &str) -> Result<T, StoreError> {
     let rows = to.query(sql, &[])?;
     let value = rows.first().and_then(|r| r.get(0).ok());
     value.ok_or_else(|| StoreError::Damaged { path: "the store".into(), why: "a number is missing".into() })

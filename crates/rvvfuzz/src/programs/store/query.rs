@@ -51,6 +51,29 @@ pub struct Bug {
     pub verdicts: Vec<i64>,
 }
 
+/// A verdict without its texts: what lists of many are made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Its number.
+    pub id: i64,
+    /// The program's number.
+    pub program: u64,
+    /// `compiler`, `emulator`, `oracle` or `generator`.
+    pub culprit_kind: String,
+    /// Who.
+    pub culprit: String,
+    /// What: [`Kind::name`].
+    pub symptom: String,
+    /// On which testbeds: a list of numbers, as JSON.
+    pub testbeds: String,
+    /// As [`StoredVerdict::bug`].
+    pub bug: String,
+    /// Whether it is a known fault.
+    pub fault: bool,
+    /// Whether it has a report.
+    pub report: bool,
+}
+
 /// A program that did not pass on a testbed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
@@ -142,15 +165,17 @@ impl StoredVerdict {
     /// else what is known without it. Two that are not reduced and of which nothing is known are two.
     pub fn bug(&self) -> String {
         let found = self.fault.clone().or_else(|| self.signature.clone()).or_else(|| self.early.clone());
-        found.unwrap_or_else(|| {
-            format!("{}: {}: not reduced (verdict {})", self.culprit, self.symptom, self.id)
-        })
+        found.unwrap_or_else(|| unnamed(&self.culprit, &self.symptom, self.id))
     }
 
     /// See [`headline`].
     pub fn headline(&self) -> String {
         headline(&self.symptom, &self.detail)
     }
+}
+
+fn unnamed(culprit: &str, symptom: &str, id: i64) -> String {
+    format!("{culprit}: {symptom}: not reduced (verdict {id})")
 }
 
 /// What there is to say about an outcome, in a line: of a crash, where; else the first line. It is no longer
@@ -196,6 +221,41 @@ impl Store {
             _ => ", early, fault from verdicts left join notes on verdict = id",
         };
         self.rows(&format!("{VERDICT}{from} where {condition} order by id"), |row: &Row| verdict(row, count))
+    }
+
+    /// All verdicts, without their texts.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn summaries(&self) -> Result<Vec<Summary>, StoreError> {
+        let (notes, from) = match self.format {
+            ..2 => ("null, null", "verdicts"),
+            _ => ("early, fault", "verdicts left join notes on verdict = id"),
+        };
+        let query = format!(
+            "select id, program, culprit_kind, culprit, symptom, testbeds, signature, {notes}, \
+             case when report_md is null then 0 else 1 end from {from} order by id"
+        );
+        self.rows(&query, |r| {
+            let (id, culprit, symptom) = (r.get(0)?, r.get::<String>(3)?, r.get::<String>(4)?);
+            let (signature, early, fault): (Option<String>, Option<String>, Option<String>) =
+                (r.get(6)?, r.get(7)?, r.get(8)?);
+            let is_fault = fault.is_some();
+            let bug = fault.or(signature).or(early).unwrap_or_else(|| unnamed(&culprit, &symptom, id));
+            let (program, culprit_kind, testbeds) = (r.get(1)?, r.get(2)?, r.get(5)?);
+            let report = r.get(9)?;
+            Ok(Summary {
+                id,
+                program,
+                culprit_kind,
+                culprit,
+                symptom,
+                testbeds,
+                bug,
+                fault: is_fault,
+                report,
+            })
+        })
     }
 
     /// Verdicts that no reducer has had and that are no known fault: number, program, its text, and what was
@@ -299,17 +359,19 @@ impl Store {
     /// When it cannot be read.
     pub fn bugs(&self) -> Result<Vec<Bug>, StoreError> {
         let mut bugs: Vec<Bug> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         for v in self.verdicts()? {
             let signature = v.bug();
-            match bugs.iter_mut().find(|b| b.signature == signature) {
-                Some(bug) => {
-                    bug.verdicts.push(v.id);
-                    if bug.shown.report_md.is_none() && v.report_md.is_some() {
-                        bug.shown = v;
-                    }
+            if let Some(&at) = places.get(&signature) {
+                let bug = &mut bugs[at];
+                bug.verdicts.push(v.id);
+                if bug.shown.report_md.is_none() && v.report_md.is_some() {
+                    bug.shown = v;
                 }
-                None => bugs.push(Bug { signature, verdicts: vec![v.id], shown: v }),
+                continue;
             }
+            places.insert(signature.clone(), bugs.len());
+            bugs.push(Bug { signature, verdicts: vec![v.id], shown: v });
         }
         bugs.sort_by_key(|b| b.shown.fault.is_some());
         Ok(bugs)
