@@ -2,7 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use rvvfuzz::programs::command::{
-    bench, doctor, export, invalid, known, matrix, reduce, replay, report, run, serve, show, work, yardstick,
+    bench, doctor, export, invalid, known, matrix, merge, reduce, replay, report, run, serve, show,
+    work, yardstick,
 };
 use std::process::ExitCode;
 
@@ -33,6 +34,7 @@ enum Command {
     Doctor(doctor::Command),
     Show(show::Command),
     Export(export::Command),
+    Merge(merge::Command),
     Reduce(reduce::Command),
     Replay(replay::Command),
     Report(report::Command),
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Command::Doctor(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::Export(command) => command.run(),
+        Command::Merge(command) => command.run(),
         Command::Reduce(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Report(command) => command.run(),

@@ -1,5 +1,5 @@
 //! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
-//! `matrix`, `known`, `invalid`, `work`, `serve`, `export`.
+//! `matrix`, `known`, `invalid`, `work`, `serve`, `export`, `merge`.
 
 pub mod bench;
 pub mod doctor;
@@ -7,6 +7,7 @@ pub mod export;
 pub mod invalid;
 pub mod known;
 pub mod matrix;
+pub mod merge;
 pub mod reduce;
 pub mod replay;
 pub mod report;

@@ -7,6 +7,7 @@
 mod db;
 mod error;
 pub mod lease;
+pub mod merge;
 mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
