@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use rvvfuzz::programs::command::{
-    bench, doctor, export, invalid, known, matrix, merge, reduce, replay, report, run, serve, show,
+    bench, doctor, export, invalid, known, load, matrix, merge, reduce, replay, report, run, serve, show,
     work, yardstick,
 };
 use std::process::ExitCode;
@@ -39,6 +39,7 @@ enum Command {
     Replay(replay::Command),
     Report(report::Command),
     Bench(bench::Command),
+    Load(load::Command),
     Yardstick(yardstick::Command),
     Matrix(matrix::Command),
     Known(known::Command),
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Replay(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Load(command) => command.run(),
         Command::Yardstick(command) => command.run(),
         Command::Matrix(command) => command.run(),
         Command::Known(command) => command.run(),

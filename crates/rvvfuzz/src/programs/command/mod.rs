@@ -1,11 +1,13 @@
 //! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
-//! `matrix`, `known`, `invalid`, `work`, `serve`, `export`, `merge`.
+//! `matrix`, `known`, `invalid`, `work`, `serve`, `export`, `merge`,
+//! `load`.
 
 pub mod bench;
 pub mod doctor;
 pub mod export;
 pub mod invalid;
 pub mod known;
+pub mod load;
 pub mod matrix;
 pub mod merge;
 pub mod reduce;

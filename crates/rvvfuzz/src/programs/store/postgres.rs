@@ -291,6 +291,8 @@ impl Database for Postgres {
             now: "extract(epoch from clock_timestamp())::double precision",
             skip_locked: " for update skip locked",
             for_update: " for update",
+            table_size: "pg_total_relation_size('TABLE')",
+            size: "select pg_database_size(current_database())",
         }
     }
 

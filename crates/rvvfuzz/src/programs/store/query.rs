@@ -89,6 +89,17 @@ pub struct Failure {
     pub bug: Option<usize>,
 }
 
+/// How large a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableSize {
+    /// Its name.
+    pub name: &'static str,
+    /// Its rows.
+    pub rows: u64,
+    /// Its bytes, with its indexes; 0 where the database cannot tell.
+    pub bytes: u64,
+}
+
 /// A finished batch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StoredBatch {
@@ -434,6 +445,32 @@ impl Store {
     pub fn times(&self) -> Result<Vec<(usize, Option<usize>, f64)>, StoreError> {
         let query = "select build, run, sum(seconds) from timings group by build, run order by build, run";
         self.rows(query, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+    }
+
+    /// Seconds of a batch: each build (run is none), and each run on it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn timings_of(&self, first: u64) -> Result<Vec<(usize, Option<usize>, f64)>, StoreError> {
+        let query = format!("select build, run, seconds from timings where first = {first}");
+        self.rows(&query, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+    }
+
+    /// How large the tables are, and all of it in bytes.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn sizes(&self) -> Result<(Vec<TableSize>, u64), StoreError> {
+        let dialect = self.db.dialect();
+        let mut sizes = Vec::new();
+        for table in ["batches", "programs", "details", "verdicts", "notes", "coverage", "timings", "costs"] {
+            let bytes = dialect.table_size.replace("TABLE", table);
+            let query = format!("select count(*), {bytes} from {table}");
+            sizes.extend(
+                self.rows(&query, |r| Ok(TableSize { name: table, rows: r.get(0)?, bytes: r.get(1)? }))?,
+            );
+        }
+        Ok((sizes, self.one(dialect.size)?))
     }
 
     /// Testbeds that did not work, and why.
