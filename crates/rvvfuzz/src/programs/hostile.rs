@@ -2,7 +2,7 @@
 //! below. Whatever the bytes are, each ends soon, in memory of the order of the bytes, with whether it could
 //! use them.
 
-use super::report::{Report, formats, html};
+use super::report::{Report, formats, page};
 use super::store::Store;
 use crate::programs::testbed::file::TestbedsFile;
 use rvv_ir::Program;
@@ -32,8 +32,8 @@ pub fn testbeds(bytes: &[u8]) -> bool {
 pub fn store(bytes: &[u8]) -> bool {
     let Ok(store) = Store::from_bytes(bytes) else { return false };
     let Ok(report) = Report::read(&store) else { return false };
-    let forms = [html::page, formats::json, formats::junit, |r: &Report| formats::sarif(r, "")];
-    let _ = (store.unreduced(), store.done());
+    let forms = [formats::json as fn(&Report) -> String, formats::junit, |r: &Report| formats::sarif(r, "")];
+    let _ = (store.unreduced(), store.done(), page::file(&store));
     forms.iter().all(|form| !form(&report).is_empty())
 }
 
@@ -148,7 +148,7 @@ mod tests {
         for statements in [
             "update meta set value = '{}' where key = 'settings';",
             "update meta set value = 'x' where key = 'format';",
-            "update meta set value = '4' where key = 'format';",
+            "update meta set value = '9' where key = 'format';",
             "delete from meta;",
             "update batches set count = -1;",
             "update verdicts set id = 5, program = -3;",

@@ -11,6 +11,7 @@
 //! * [`store`] — the campaign's file;
 //! * [`measure`] — how soon known faults are found, how many programs fail;
 //! * [`report`] — what people and other tools read;
+//! * [`serve`] — the same, live;
 //! * [`command`] — the command line.
 
 pub mod campaign;
@@ -23,6 +24,7 @@ pub mod measure;
 pub mod reduce;
 pub mod report;
 pub mod sampling;
+pub mod serve;
 pub mod settings;
 pub mod store;
 pub mod testbed;

@@ -329,6 +329,13 @@ mod server {
         for file in ["p.html", "p.json"] {
             assert!(!std::fs::read_to_string(folder.path().join(file)).unwrap().contains(PASSWORD));
         }
+        // A store moves to a server and back.
+        let moved = server.database("moved");
+        for (into, from) in [(moved.as_str(), "c.db"), ("back.db", moved.as_str()), (&store, "back.db")] {
+            let (done, text) = run(folder.path(), &["merge", into, from]);
+            assert_eq!(done, 0, "{text}");
+            assert!(all(folder.path(), into) == ours, "{text}");
+        }
         // A password that is wrong, a database that is not there, a campaign that is there already.
         let wrong = store.replace(PASSWORD, "other");
         for (store, says) in

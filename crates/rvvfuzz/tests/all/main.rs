@@ -7,4 +7,5 @@ mod environments;
 mod fleet;
 mod jury;
 mod open;
+mod page;
 mod replay;

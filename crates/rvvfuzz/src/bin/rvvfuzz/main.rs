@@ -2,7 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use rvvfuzz::programs::command::{
-    bench, doctor, export, invalid, known, matrix, reduce, replay, report, run, show, work, yardstick,
+    bench, doctor, export, invalid, known, load, matrix, merge, reduce, replay, report, run, serve, show,
+    work, yardstick,
 };
 use std::process::ExitCode;
 
@@ -29,13 +30,16 @@ struct Cli {
 enum Command {
     Run(run::Command),
     Work(work::Command),
+    Serve(serve::Command),
     Doctor(doctor::Command),
     Show(show::Command),
     Export(export::Command),
+    Merge(merge::Command),
     Reduce(reduce::Command),
     Replay(replay::Command),
     Report(report::Command),
     Bench(bench::Command),
+    Load(load::Command),
     Yardstick(yardstick::Command),
     Matrix(matrix::Command),
     Known(known::Command),
@@ -47,13 +51,16 @@ fn main() -> ExitCode {
     match rvv_cli::parse::<Cli>().command {
         Command::Run(command) => command.run(),
         Command::Work(command) => command.run(),
+        Command::Serve(command) => command.run(),
         Command::Doctor(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::Export(command) => command.run(),
+        Command::Merge(command) => command.run(),
         Command::Reduce(command) => command.run(),
         Command::Replay(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Load(command) => command.run(),
         Command::Yardstick(command) => command.run(),
         Command::Matrix(command) => command.run(),
         Command::Known(command) => command.run(),

@@ -56,7 +56,7 @@ impl Command {
 }
 
 /// The files of a verdict: names and contents.
-fn files(store: &Store, v: &StoredVerdict) -> Result<Vec<(&'static str, String)>, StoreError> {
+pub(crate) fn files(store: &Store, v: &StoredVerdict) -> Result<Vec<(&'static str, String)>, StoreError> {
     let original = store.program(v.program)?;
     let ir = v.reduced_ir.clone().or_else(|| original.clone());
     let c = v.reduced_c.clone().or_else(|| in_c(ir.as_deref()?));
@@ -102,6 +102,35 @@ fn files(store: &Store, v: &StoredVerdict) -> Result<Vec<(&'static str, String)>
     }
     files.extend(ir.map(|text| ("bug.ir", text)));
     Ok(files)
+}
+
+/// The files as one: a folder in a tar file of POSIX's first format.
+pub(crate) fn tar(folder: &str, files: &[(&'static str, String)]) -> Vec<u8> {
+    const BLOCK: usize = 512;
+    let mut out = Vec::new();
+    for (name, text) in files {
+        let mut head = [0_u8; BLOCK];
+        let mut put = |at: usize, text: &str| head[at..at + text.len()].copy_from_slice(text.as_bytes());
+        let path: String = format!("{folder}/{name}").chars().take(99).collect();
+        put(0, &path);
+        put(100, "0000644");
+        put(108, "0000000");
+        put(116, "0000000");
+        // Eleven octal digits: 8 GiB, more than any text.
+        put(124, &format!("{:011o}", text.len()));
+        put(136, "00000000000");
+        put(148, "        ");
+        put(156, "0");
+        put(257, "ustar");
+        put(263, "00");
+        let sum: u32 = head.iter().map(|b| u32::from(*b)).sum();
+        head[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        out.extend_from_slice(&head);
+        out.extend_from_slice(text.as_bytes());
+        out.resize(out.len().next_multiple_of(BLOCK), 0);
+    }
+    out.resize(out.len() + 2 * BLOCK, 0);
+    out
 }
 
 #[cfg(test)]

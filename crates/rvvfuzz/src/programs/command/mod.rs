@@ -1,16 +1,20 @@
 //! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
-//! `matrix`, `known`, `invalid`, `work`, `export`.
+//! `matrix`, `known`, `invalid`, `work`, `serve`, `export`, `merge`,
+//! `load`.
 
 pub mod bench;
 pub mod doctor;
 pub mod export;
 pub mod invalid;
 pub mod known;
+pub mod load;
 pub mod matrix;
+pub mod merge;
 pub mod reduce;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod show;
 mod testbed_args;
 pub mod work;

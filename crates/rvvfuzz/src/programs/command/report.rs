@@ -45,26 +45,34 @@ impl Command {
 
     fn report(&self) -> Done {
         let store = Store::read(&self.store).map_err(|e| e.to_string())?;
-        let report = Report::read(&store).map_err(|e| e.to_string())?;
         let others = self.json.is_some() || self.junit.is_some() || self.sarif.is_some();
         let beside = || self.store.file().unwrap_or(Path::new("campaign")).with_extension("html");
         let html = self.html.clone().or_else(|| (!others).then(beside));
         if html.is_some() && html.as_deref() == self.store.file() {
             return Err("the report would overwrite the store; name another file with --html".to_string());
         }
-        let write = |path: &Option<PathBuf>, text: fn(&Report) -> String| match path {
-            None => Ok(()),
-            Some(path) => {
-                write_file(path, &text(&report))?;
-                if path != Path::new("-") {
-                    outln!("{}", path.display());
-                }
-                Ok::<(), String>(())
+        let tell = |path: &Path| {
+            if path != Path::new("-") {
+                outln!("{}", path.display());
             }
         };
-        write(&html, report::html::page)?;
-        write(&self.json, report::formats::json)?;
-        write(&self.junit, report::formats::junit)?;
+        if let Some(path) = &html {
+            write_html(&store, path)?;
+            tell(path);
+        }
+        if !others {
+            return Ok(store.verdict_count().map_err(|e| e.to_string())? == 0);
+        }
+        let report = Report::read(&store).map_err(|e| e.to_string())?;
+        for (path, text) in [
+            (&self.json, report::formats::json as fn(&Report) -> String),
+            (&self.junit, report::formats::junit),
+        ] {
+            if let Some(path) = path {
+                write_file(path, &text(&report))?;
+                tell(path);
+            }
+        }
         if let Some(path) = &self.sarif {
             write_sarif(&report, path)?;
         }
@@ -94,6 +102,5 @@ fn write_sarif(report: &Report, path: &Path) -> Result<(), String> {
 
 /// Leaves the page of a campaign.
 pub(super) fn write_html(store: &Store, path: &Path) -> Result<(), String> {
-    let report = Report::read(store).map_err(|e| e.to_string())?;
-    write_file(path, &report::html::page(&report))
+    write_file(path, &report::page::file(store).map_err(|e| e.to_string())?)
 }

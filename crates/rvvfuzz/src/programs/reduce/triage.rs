@@ -69,6 +69,11 @@ fn says_where(symptom: Kind, site: &str) -> bool {
 
 /// What makes the value that is stored in a buffer: a first guess at what goes wrong there.
 pub fn maker(program: &Program, buffer: usize) -> Option<&'static str> {
+    made_by(program, buffer).map(Sem::name)
+}
+
+/// The meaning of the call that makes the value that is stored in a buffer.
+pub fn made_by(program: &Program, buffer: usize) -> Option<Sem> {
     let to = |args: &[Arg]| args.iter().any(|a| matches!(a, Arg::Addr(b, _) if *b == buffer));
     let stmts: Vec<&Stmt> = nodes(program).iter().filter_map(|n| n.find(program)).collect();
     let stored = stmts.iter().find_map(|s| match s {
@@ -81,7 +86,7 @@ pub fn maker(program: &Program, buffer: usize) -> Option<&'static str> {
     })?;
     stmts.iter().rev().find_map(|s| match s {
         Stmt::Call(call) if call.dst == Some(stored) || call.args.contains(&Arg::Ref(stored)) => {
-            Some(call.intrinsic.sem.name())
+            Some(call.intrinsic.sem)
         }
         _ => None,
     })

@@ -223,13 +223,13 @@ impl Bug<'_> {
 }
 
 /// The text, with an end of its last line.
-fn whole_lines(text: &str) -> String {
+pub(super) fn whole_lines(text: &str) -> String {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     format!("{text}{end}")
 }
 
 /// How QEMU is called for a run, as near to it as QEMU comes: whoever reads a report may have no `rvvsim`.
-fn with_qemu(run: &Run) -> String {
+pub(super) fn with_qemu(run: &Run) -> String {
     let ones = run.setup.agnostic != Agnosticism::Undisturbed;
     let half_vl = run.setup.vl == VlChoice::Half;
     let choices = QemuChoices { tail_ones: ones, mask_ones: ones, half_vl };

@@ -1,23 +1,28 @@
 //! A campaign told: for people as a page, for programs as JSON, JUnit and SARIF.
 
 pub mod bug;
+pub mod entries;
+pub mod folded;
 pub mod formats;
-pub mod html;
 pub mod live;
+pub mod markdown;
+pub mod page;
 mod plot;
+pub mod view;
 
 use super::store::{Store, StoreError};
 use crate::programs::campaign::Campaign;
 use crate::programs::judge::outcome::Kind;
 use crate::programs::settings::Settings;
 use crate::programs::store::query::{Bug, Failure, StoredBatch};
+use crate::programs::testbed::Testbeds;
 use rvv_intrinsics::{SECTIONS, by_name};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// All there is to tell.
+/// A campaign in figures.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct Figures {
     /// The program that began the campaign.
     pub version: String,
     /// Its settings.
@@ -52,6 +57,14 @@ pub struct Report {
     pub times: Vec<(usize, Option<usize>, f64)>,
     /// What did not work, and why.
     pub broken: Vec<(String, String)>,
+}
+
+/// All there is to tell.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The campaign.
+    #[serde(flatten)]
+    pub figures: Figures,
     /// What was found.
     pub bugs: Vec<Bug>,
     /// Every wrong outcome of every testbed.
@@ -59,6 +72,14 @@ pub struct Report {
     /// The programs of the bugs that are not reduced, by number.
     #[serde(skip)]
     pub programs_of_bugs: BTreeMap<u64, String>,
+}
+
+impl std::ops::Deref for Report {
+    type Target = Figures;
+
+    fn deref(&self) -> &Figures {
+        &self.figures
+    }
 }
 
 /// A section of the intrinsics' lists.
@@ -94,13 +115,44 @@ impl Testbed {
     }
 }
 
-impl Report {
-    /// Reads it from a store.
+/// What a campaign's settings select. It takes a moment to find out, and never changes.
+#[derive(Clone, Debug)]
+pub struct Selected {
+    settings: Settings,
+    /// The calls of each section.
+    sections: Vec<usize>,
+    calls: usize,
+    /// The testbeds; none if the settings make no sense to this version.
+    pub testbeds: Testbeds,
+    /// Schedules of each program of the plan.
+    pub schedules: u64,
+}
+
+impl Selected {
+    /// By the settings in a store.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn read(store: &Store) -> Result<Selected, StoreError> {
+        let settings = store.settings()?;
+        let schedules = settings.schedules.len().max(1) as u64;
+        let (mut sections, mut calls, mut testbeds) = (vec![0; SECTIONS.len()], 0, Testbeds::default());
+        // Settings of another version may make no sense to this one: then there is less to tell.
+        if let Ok(campaign) = Campaign::new(&settings) {
+            campaign.sections().into_iter().for_each(|section| sections[usize::from(section)] += 1);
+            calls = campaign.calls();
+            testbeds = campaign.testbeds;
+        }
+        Ok(Selected { settings, sections, calls, testbeds, schedules })
+    }
+}
+
+impl Figures {
+    /// Reads them from a store.
     ///
     /// # Errors
     /// When that cannot be read.
-    pub fn read(store: &Store) -> Result<Report, StoreError> {
-        let settings = store.settings()?;
+    pub fn read(store: &Store, selected: &Selected) -> Result<Figures, StoreError> {
         let batches = store.batches()?;
         let names = store.testbeds()?;
         let matrix = store.matrix(names.len())?;
@@ -109,7 +161,7 @@ impl Report {
                 Kind::ALL.iter().zip(counts).filter(|(_, n)| *n > 0).map(|(k, n)| (k.name(), n)).collect();
             Testbed { name, outcomes }
         };
-        let mut report = Report {
+        let mut figures = Figures {
             version: store.meta("version")?.unwrap_or_default(),
             programs: batches.iter().fold(0, |n, b| n.saturating_add(b.programs)),
             checks: batches.iter().fold(0, |n, b| n.saturating_add(b.checks)),
@@ -117,42 +169,26 @@ impl Report {
             seconds: batches.last().map_or(0.0, |b| b.at),
             cpu_seconds: store.cpu()?,
             covered: 0,
-            calls: 0,
+            calls: selected.calls,
             sections: Vec::new(),
             coverage_over_time: Vec::new(),
-            builds: Vec::new(),
-            runs: Vec::new(),
+            builds: selected.testbeds.builds.iter().map(|b| b.name()).collect(),
+            runs: selected.testbeds.runs.iter().map(|r| r.name()).collect(),
             testbeds: names.into_iter().zip(matrix).map(testbed).collect(),
             times: store.times()?,
             broken: store.broken()?,
-            bugs: store.bugs()?,
-            failures: store.failures()?,
-            programs_of_bugs: BTreeMap::new(),
             batches,
-            settings,
+            settings: selected.settings.clone(),
         };
-        for bug in report.bugs.iter().filter(|b| b.shown.reduced_ir.is_none()) {
-            let number = bug.shown.program;
-            report.programs_of_bugs.extend(store.program(number)?.map(|ir| (number, ir)));
-        }
-        report.add_coverage(&store.coverage()?);
-        Ok(report)
+        figures.add_coverage(&store.coverage()?, &selected.sections);
+        Ok(figures)
     }
 
-    fn add_coverage(&mut self, coverage: &[(String, bool, f64)]) {
-        let mut counts = vec![(0, 0); SECTIONS.len()];
-        // Settings of another version may make no sense to this one: then there is less to tell.
-        if let Ok(campaign) = Campaign::new(&self.settings) {
-            for section in campaign.sections() {
-                counts[usize::from(section)].1 += 1;
-            }
-            self.calls = campaign.calls();
-            self.builds = campaign.testbeds.builds.iter().map(|b| b.name()).collect();
-            self.runs = campaign.testbeds.runs.iter().map(|r| r.name()).collect();
-        }
+    fn add_coverage(&mut self, coverage: &[(String, bool, f64)], calls: &[usize]) {
+        let mut covered = vec![0; SECTIONS.len()];
         for (n, (name, _, at)) in coverage.iter().enumerate() {
             if let Some(intrinsic) = by_name(name) {
-                counts[usize::from(intrinsic.section)].0 += 1;
+                covered[usize::from(intrinsic.section)] += 1;
             }
             match self.coverage_over_time.last_mut() {
                 Some(last) if last.0 == *at => last.1 = n + 1,
@@ -160,13 +196,30 @@ impl Report {
             }
         }
         self.covered = coverage.len();
-        let section = |(name, (covered, calls)): (&&str, (usize, usize))| Section {
+        let section = |((name, covered), calls): ((&&str, usize), &usize)| Section {
             name: name.replace('_', " "),
             covered,
-            calls,
+            calls: *calls,
         };
         self.sections =
-            SECTIONS.iter().zip(counts).filter(|(_, (_, calls))| *calls > 0).map(section).collect();
+            SECTIONS.iter().zip(covered).zip(calls).filter(|(_, calls)| **calls > 0).map(section).collect();
+    }
+}
+
+impl Report {
+    /// Reads it from a store.
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    pub fn read(store: &Store) -> Result<Report, StoreError> {
+        let figures = Figures::read(store, &Selected::read(store)?)?;
+        let (bugs, failures) = (store.bugs()?, store.failures()?);
+        let mut report = Report { figures, bugs, failures, programs_of_bugs: BTreeMap::new() };
+        for bug in report.bugs.iter().filter(|b| b.shown.reduced_ir.is_none()) {
+            let number = bug.shown.program;
+            report.programs_of_bugs.extend(store.program(number)?.map(|ir| (number, ir)));
+        }
+        Ok(report)
     }
 }
 

@@ -35,7 +35,7 @@ fn round_up(value: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|m| *m >= value * 0.999).unwrap_or(value)
 }
 
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     if value >= 1000.0 {
         let digits = format!("{value:.0}");
         let mut text = String::new();
@@ -113,11 +113,12 @@ impl Plot<'_> {
 }
 
 /// A bar from 0 to 1.
-pub fn bar(share: f64) -> String {
-    let width = 200.0 * share.clamp(0.0, 1.0);
+pub fn bar(share: f64, bad: bool) -> String {
+    let width = 160.0 * share.clamp(0.0, 1.0);
+    let class = if bad { "full bad" } else { "full" };
     format!(
-        "<svg class=\"bar\" viewBox=\"0 0 200 12\" aria-hidden=\"true\"><rect class=\"rest\" width=\"200\" height=\"12\"/>\
-         <rect class=\"full\" width=\"{width:.1}\" height=\"12\"/></svg>"
+        "<svg width=\"160\" height=\"12\" viewBox=\"0 0 160 12\" aria-hidden=\"true\"><rect class=\"rest\" width=\"160\" \
+         height=\"12\" rx=\"3\"/><rect class=\"{class}\" width=\"{width:.1}\" height=\"12\" rx=\"3\"/></svg>"
     )
 }
 

@@ -1,17 +1,28 @@
 use super::*;
 use crate::programs::judge::outcome::Outcome;
 use crate::programs::judge::vote::{Culprit, Verdict};
+use crate::programs::report::entries::Filter;
+use crate::programs::report::view::View;
+use crate::programs::store::states::State;
 use crate::programs::store::{BatchRecord, ProgramRecord, Reduction, Spent};
 
 const NASTY: &str = "</pre><script>alert('x')</script> & \"quotes\" \u{1b}[31m ]]> é\u{0}";
 
+/// A report with it in every part.
+const REPORT: &str = "# NASTY\n\n- Symptom: NASTY\n- Compiler: NASTY, `cc NASTY`\n- With QEMU: `qemu NASTY`\n\n\
+                      ## The function NASTY\n\n```c\nNASTY\n```\n\n\
+                      ## Expected and actual\n\nNASTY\n\n| NASTY | b | c |\n|---|---|---|\n| NASTY | NASTY | NASTY |\n\n\
+                      ## The code\n\n```\nNASTY\n  10: vadd.vv v1, v2, v3\n```\n\n\
+                      ## Versions and levels\n\n| NASTY | -O0 |\n|---|---|\n| NASTY | pass |\n\n\
+                      ## The guilty pass\n\nNASTY\n\n## The compiler (-v)\n\n```\nNASTY\n```\n\n\
+                      ## The whole program (bug.c)\n\n```c\nNASTY\n```\n";
+
 /// A store with two verdicts of one bug, told as nastily as can be.
-fn report() -> Report {
-    let folder = tempfile::tempdir().unwrap();
+fn nasty(folder: &std::path::Path) -> Store {
     let settings = Settings::default();
     let campaign = Campaign::new(&settings).unwrap();
     let names: Vec<String> = (0..campaign.testbeds.len()).map(|t| campaign.testbeds.name(t)).collect();
-    let mut store = Store::create(&folder.path().join("c.db"), &settings, &names).unwrap();
+    let mut store = Store::create(&folder.join("c.db"), &settings, &names).unwrap();
     let program = |number: u64| ProgramRecord {
         number,
         outcomes: vec![Some(Outcome::RuntimeCrash(NASTY.into())); names.len()],
@@ -41,13 +52,18 @@ fn report() -> Report {
     for id in ids {
         let reduction = Reduction {
             signature: Some("one bug".into()),
-            report: (id == 2).then(|| NASTY.into()),
+            report: (id == 2).then(|| REPORT.replace("NASTY", NASTY)),
             c: Some("int main(void)\n{\n    x = 1 < 2;\n    y = __riscv_vadd(x, y, 1);\n    y = __riscv_vadd(y, y, 1);\n}\n".into()),
             ir: None,
         };
         store.save_reduction(id, &reduction).unwrap();
     }
-    Report::read(&store).unwrap()
+    store
+}
+
+fn report() -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    Report::read(&nasty(folder.path())).unwrap()
 }
 
 #[test]
@@ -61,16 +77,82 @@ fn two_verdicts_of_one_bug_are_one_entry() {
     assert_eq!(report.sections.iter().map(|s| s.calls).sum::<usize>(), report.calls);
 }
 
-#[test]
-fn the_page_escapes_what_it_quotes() {
-    let page = html::page(&report());
-    assert!(!page.contains("<script") && !page.contains('\u{1b}'));
-    assert!(page.contains("&lt;script&gt;") && page.contains("1 &lt; 2"));
-    assert!(page.contains("prefers-color-scheme:dark"));
-    for tag in ["details", "table", "pre", "svg", "ul"] {
-        let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
-        assert_eq!(page.matches(&open).count(), page.matches(&close).count(), "{tag}");
+/// Nothing of what is quoted is markup, and what is opened is closed.
+fn assert_harmless(page: &str) {
+    let own = page.replace(&format!("<script>{}</script>", page::SCRIPT), "").replace(page::STYLE, "");
+    let own = own.replace("<script src=\"/script.js\" defer></script>", "");
+    assert!(!own.contains("<script") && !own.contains('\u{1b}') && !own.contains("alert('"));
+    for tag in
+        ["details", "table", "pre", "svg", "ul", "section", "form", "textarea", "select", "div", "a", "li"]
+    {
+        let opened = own.matches(&format!("<{tag} ")).count() + own.matches(&format!("<{tag}>")).count();
+        assert_eq!(opened, own.matches(&format!("</{tag}>")).count(), "{tag}");
     }
+}
+
+#[test]
+fn pages_escape_what_they_quote() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = nasty(folder.path());
+    store.set_state(1, State::Known, NASTY).unwrap();
+    let page = page::file(&store).unwrap();
+    assert_harmless(&page);
+    assert!(page.contains("&lt;script&gt;") && page.contains("prefers-color-scheme: dark"));
+    let selected = Selected::read(&store).unwrap();
+    let site = page::Site::read(&store, &selected).unwrap();
+    let mode = page::Mode::Server { writes: true, login: true };
+    let view = site.view(&store, &selected, 2).unwrap().unwrap();
+    let filter = Filter { words: NASTY.into(), version: NASTY.into(), ..Filter::default() };
+    for page in [
+        page::bugs(&site, mode, &Filter::default(), 0),
+        page::bugs(&site, mode, &filter, 99),
+        page::campaign(&site, mode),
+        page::bug(&site, mode, &view),
+        page::sentence(NASTY, NASTY),
+        page::login(Some(NASTY)),
+    ] {
+        assert_harmless(&page);
+    }
+    for text in [view.bugzilla(), view.github(), view.summary()] {
+        assert!(!text.contains('\u{1b}') && !text.contains('\0'), "{text}");
+    }
+}
+
+/// A file's policy names the digest of the one script that it allows.
+#[test]
+fn the_script_of_a_file_is_allowed() {
+    use sha2::Digest;
+    let digest = sha2::Sha256::digest(page::SCRIPT.as_bytes());
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let group = |bytes: &[u8]| -> String {
+        let bits = bytes.iter().fold(0_u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - bytes.len()));
+        let letter = |n: usize| {
+            if n > bytes.len() { '=' } else { letters[(bits >> (18 - 6 * n)) as usize & 63] as char }
+        };
+        (0..4).map(letter).collect()
+    };
+    let text: String = digest.chunks(3).map(group).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let page = page::file(&nasty(folder.path())).unwrap();
+    assert!(page.contains(&format!("script-src 'sha256-{text}'")), "SCRIPT_DIGEST is sha256-{text}");
+}
+
+#[test]
+fn a_bug_is_told_to_those_who_have_no_rvvsim() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = nasty(folder.path());
+    let selected = Selected::read(&store).unwrap();
+    let site = page::Site::read(&store, &selected).unwrap();
+    let view = site.view(&store, &selected, 2).unwrap().unwrap();
+    for text in [view.bugzilla(), view.github()] {
+        assert!(
+            text.contains("$ cc ") && text.contains("$ qemu ") && text.contains("RISC-V V: invalid code"),
+            "{text}"
+        );
+    }
+    // What is not reduced yet has its commands all the same.
+    let plain = View { report: markdown::Document::default(), ..view };
+    assert!(plain.bugzilla().contains("Summary: RISC-V V: invalid code"));
 }
 
 #[test]

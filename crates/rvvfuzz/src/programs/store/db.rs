@@ -174,6 +174,10 @@ pub(super) struct Dialect {
     pub skip_locked: &'static str,
     /// The same, but waits for the others.
     pub for_update: &'static str,
+    /// The bytes of the table TABLE with its indexes; 0 where that is not known.
+    pub table_size: &'static str,
+    /// A query for the bytes of everything.
+    pub size: &'static str,
 }
 
 /// A database.

@@ -96,6 +96,29 @@ pub enum StoreError {
         /// The program that began it.
         version: String,
     },
+    /// Another campaign.
+    #[error(
+        "{} and {} are of two campaigns, whose programs have the same numbers: {why}; nothing was changed",
+        path.display(),
+        other.display()
+    )]
+    Unlike {
+        /// Where one is.
+        path: PathBuf,
+        /// Where the other is.
+        other: PathBuf,
+        /// In what they differ.
+        why: String,
+    },
+    /// Workers have taken some of its programs.
+    #[error(
+        "workers are at work on {}: stop them, or wait until their leases are over, and call it again; what was merged stays",
+        path.display()
+    )]
+    AtWork {
+        /// Where it is.
+        path: PathBuf,
+    },
     /// A server does not answer any more.
     #[error(
         "no connection to {}: {why}; what it holds stays, and the same command goes on when the server is back",

@@ -135,7 +135,9 @@ impl Leases {
     pub fn take(&self, most: u64) -> Result<Next, StoreError> {
         let dialect = self.store.db.dialect();
         let mut next = Next::Wait;
+        let mut divided = true;
         self.store.db.transaction(&mut |to| {
+            (next, divided) = (Next::Wait, true);
             let until = number::<f64>(to, &format!("select {}", dialect.now))? + self.seconds;
             let free = format!(
                 "select first, count from leases where kind = 'programs' and until < ?1 order by first limit 1{}",
@@ -151,7 +153,11 @@ impl Leases {
                 }
             }
             let end = note(to, "count", "")?.unwrap_or(u64::MAX >> 1);
-            let first = note(to, "next", dialect.for_update)?.unwrap_or(0);
+            // Somebody has merged another store into this one: what there is to do is divided again.
+            let Some(first) = note(to, "next", dialect.for_update)? else {
+                divided = false;
+                return Ok(());
+            };
             if first >= end {
                 let left: i64 = number(to, "select count(*) from leases where kind = 'programs'")?;
                 next = if left > 0 { Next::Wait } else { Next::End };
@@ -166,6 +172,9 @@ impl Leases {
             next = Next::Programs(first, count);
             Ok(())
         })?;
+        if !divided {
+            self.begin()?;
+        }
         Ok(next)
     }
 
@@ -229,7 +238,7 @@ impl Leases {
 }
 
 /// The one number of a query.
-fn number<T: super::db::FromValue>(to: &mut dyn Statements, sql: &str) -> Result<T, StoreError> {
+pub(super) fn number<T: super::db::FromValue>(to: &mut dyn Statements, sql: &str) -> Result<T, StoreError> {
     let rows = to.query(sql, &[])?;
     let value = rows.first().and_then(|r| r.get(0).ok());
     value.ok_or_else(|| StoreError::Damaged { path: "the store".into(), why: "a number is missing".into() })

@@ -7,12 +7,14 @@
 mod db;
 mod error;
 pub mod lease;
+pub mod merge;
 mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod query;
 mod schema;
 mod sqlite;
+pub mod states;
 
 use self::db::{Database, Row, Statements, Value, insert_many, values};
 pub use self::error::StoreError;
@@ -155,6 +157,8 @@ enum Open {
     Existing,
     /// It must be there, and other workers may have it.
     Shared,
+    /// It must be there, whoever has it: a note is added for a moment.
+    Beside,
 }
 
 impl Store {
@@ -299,7 +303,9 @@ impl Store {
         // Before anything is changed in it.
         if db.has_tables()? {
             let store = Store::checked(db, place)?;
-            store.db.for_writing()?;
+            if how != Open::Beside {
+                store.db.for_writing()?;
+            }
             return Ok(store);
         }
         if how != Open::Create {
@@ -470,11 +476,23 @@ impl Store {
 
 /// A file that may be written, with its lock.
 fn open_file(path: &Path, how: Open) -> Result<Sqlite, StoreError> {
-    let open = |why: std::io::Error| StoreError::Open { path: path.to_path_buf(), why: why.to_string() };
-    let create = how == Open::Create;
-    if !create && !path.exists() {
+    if how != Open::Create && !path.exists() {
         return Err(StoreError::Empty { path: path.to_path_buf() });
     }
+    // Not even opened for a note: closing it would drop the locks that SQLite has in this process.
+    let lock = if how == Open::Beside { None } else { Some(lock_file(path, how)?) };
+    let fail = |e| wrap(path, e);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(fail)?;
+    // Others may write a batch just now, on a slow disk.
+    let patience = if how == Open::Shared { 60 } else { 10 };
+    db.busy_timeout(Duration::from_secs(patience)).map_err(fail)?;
+    Ok(Sqlite::new(db, path, lock))
+}
+
+fn lock_file(path: &Path, how: Open) -> Result<File, StoreError> {
+    let open = |why: std::io::Error| StoreError::Open { path: path.to_path_buf(), why: why.to_string() };
+    let create = how == Open::Create;
     let lock =
         File::options().read(true).write(true).create(create).truncate(false).open(path).map_err(open)?;
     let try_lock = || if how == Open::Shared { lock.try_lock_shared() } else { lock.try_lock() };
@@ -491,13 +509,7 @@ fn open_file(path: &Path, how: Open) -> Result<Sqlite, StoreError> {
         // A file system without locks: then without.
         Err(TryLockError::Error(_)) => {}
     }
-    let fail = |e| wrap(path, e);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags).map_err(fail)?;
-    // Others may write a batch just now, on a slow disk.
-    let patience = if how == Open::Shared { 60 } else { 10 };
-    db.busy_timeout(Duration::from_secs(patience)).map_err(fail)?;
-    Ok(Sqlite::new(db, path, Some(lock)))
+    Ok(lock)
 }
 
 fn save_meta(to: &mut dyn Statements, key: &str, value: &str) -> Result<(), StoreError> {
@@ -508,7 +520,7 @@ fn save_meta(to: &mut dyn Statements, key: &str, value: &str) -> Result<(), Stor
 fn write_broken(to: &mut dyn Statements, broken: &[(String, String)]) -> Result<(), StoreError> {
     for (testbed, why) in broken {
         let query = "insert into broken values(?1, ?2) on conflict(testbed) do update set why = excluded.why";
-        to.execute(query, values![testbed, cut(why)])?;
+        to.execute(query, values![testbed, cut(why, DETAIL)])?;
     }
     Ok(())
 }
@@ -535,7 +547,7 @@ fn write(
             let Some(outcome) = outcome.as_ref().filter(|o| **o != Outcome::Pass) else { continue };
             let text = outcome.detail();
             if last != Some(outcome) && !text.is_empty() {
-                details.push(vec![p.number.into(), testbed.into(), cut(&text).into()]);
+                details.push(vec![p.number.into(), testbed.into(), cut(&text, DETAIL).into()]);
             }
             last = Some(outcome);
         }
@@ -549,10 +561,18 @@ fn write(
         let rows = to.query(
             "insert into verdicts(program, culprit_kind, culprit, symptom, testbeds, axes, detail) \
              values(?1, ?2, ?3, ?4, ?5, ?6, ?7) returning id",
-            values![p.number, kind, who, v.symptom.name(), testbeds, v.axes.join(", "), cut(&v.detail)],
+            values![
+                p.number,
+                kind,
+                who,
+                v.symptom.name(),
+                testbeds,
+                v.axes.join(", "),
+                cut(&v.detail, DETAIL)
+            ],
         )?;
         let id: i64 = rows.first().and_then(|r| r.get(0).ok()).unwrap_or(0);
-        let early = v.early.as_deref().map(cut);
+        let early = v.early.as_deref().map(|early| cut(early, DETAIL));
         to.execute("insert into notes values(?1, ?2, ?3)", values![id, early, v.fault.as_ref()])?;
         ids.push(id);
     }
@@ -577,8 +597,8 @@ fn write_costs(to: &mut dyn Statements, batch: &BatchRecord, cpu: f64) -> Result
 }
 
 /// The first part of a text.
-fn cut(text: &str) -> &str {
-    let mut end = text.len().min(DETAIL);
+fn cut(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

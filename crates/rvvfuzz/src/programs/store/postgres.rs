@@ -291,6 +291,8 @@ impl Database for Postgres {
             now: "extract(epoch from clock_timestamp())::double precision",
             skip_locked: " for update skip locked",
             for_update: " for update",
+            table_size: "pg_total_relation_size('TABLE')",
+            size: "select pg_database_size(current_database())",
         }
     }
 
@@ -319,6 +321,9 @@ impl Database for Postgres {
             return Ok(false);
         }
         schema::FORMATS.iter().try_for_each(|sql| to.script(&schema::postgres(sql)))?;
+        // Letters of outcomes compress well, and are compressed only in rows that are longer than this: without it,
+        // than 2000 bytes. It is what a program takes that decides how much a server must keep.
+        to.script("alter table programs set (toast_tuple_target = 256)")?;
         Ok(true)
     }
 

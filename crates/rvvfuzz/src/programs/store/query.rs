@@ -51,6 +51,29 @@ pub struct Bug {
     pub verdicts: Vec<i64>,
 }
 
+/// A verdict without its texts: what lists of many are made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Its number.
+    pub id: i64,
+    /// The program's number.
+    pub program: u64,
+    /// `compiler`, `emulator`, `oracle` or `generator`.
+    pub culprit_kind: String,
+    /// Who.
+    pub culprit: String,
+    /// What: [`Kind::name`].
+    pub symptom: String,
+    /// On which testbeds: a list of numbers, as JSON.
+    pub testbeds: String,
+    /// As [`StoredVerdict::bug`].
+    pub bug: String,
+    /// Whether it is a known fault.
+    pub fault: bool,
+    /// Whether it has a report.
+    pub report: bool,
+}
+
 /// A program that did not pass on a testbed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
@@ -64,6 +87,17 @@ pub struct Failure {
     pub headline: String,
     /// The bug that a verdict made of it, by its place among [`Store::bugs`].
     pub bug: Option<usize>,
+}
+
+/// How large a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableSize {
+    /// Its name.
+    pub name: &'static str,
+    /// Its rows.
+    pub rows: u64,
+    /// Its bytes, with its indexes; 0 where the database cannot tell.
+    pub bytes: u64,
 }
 
 /// A finished batch.
@@ -142,15 +176,17 @@ impl StoredVerdict {
     /// else what is known without it. Two that are not reduced and of which nothing is known are two.
     pub fn bug(&self) -> String {
         let found = self.fault.clone().or_else(|| self.signature.clone()).or_else(|| self.early.clone());
-        found.unwrap_or_else(|| {
-            format!("{}: {}: not reduced (verdict {})", self.culprit, self.symptom, self.id)
-        })
+        found.unwrap_or_else(|| unnamed(&self.culprit, &self.symptom, self.id))
     }
 
     /// See [`headline`].
     pub fn headline(&self) -> String {
         headline(&self.symptom, &self.detail)
     }
+}
+
+fn unnamed(culprit: &str, symptom: &str, id: i64) -> String {
+    format!("{culprit}: {symptom}: not reduced (verdict {id})")
 }
 
 /// What there is to say about an outcome, in a line: of a crash, where; else the first line. It is no longer
@@ -196,6 +232,41 @@ impl Store {
             _ => ", early, fault from verdicts left join notes on verdict = id",
         };
         self.rows(&format!("{VERDICT}{from} where {condition} order by id"), |row: &Row| verdict(row, count))
+    }
+
+    /// All verdicts, without their texts.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn summaries(&self) -> Result<Vec<Summary>, StoreError> {
+        let (notes, from) = match self.format {
+            ..2 => ("null, null", "verdicts"),
+            _ => ("early, fault", "verdicts left join notes on verdict = id"),
+        };
+        let query = format!(
+            "select id, program, culprit_kind, culprit, symptom, testbeds, signature, {notes}, \
+             case when report_md is null then 0 else 1 end from {from} order by id"
+        );
+        self.rows(&query, |r| {
+            let (id, culprit, symptom) = (r.get(0)?, r.get::<String>(3)?, r.get::<String>(4)?);
+            let (signature, early, fault): (Option<String>, Option<String>, Option<String>) =
+                (r.get(6)?, r.get(7)?, r.get(8)?);
+            let is_fault = fault.is_some();
+            let bug = fault.or(signature).or(early).unwrap_or_else(|| unnamed(&culprit, &symptom, id));
+            let (program, culprit_kind, testbeds) = (r.get(1)?, r.get(2)?, r.get(5)?);
+            let report = r.get(9)?;
+            Ok(Summary {
+                id,
+                program,
+                culprit_kind,
+                culprit,
+                symptom,
+                testbeds,
+                bug,
+                fault: is_fault,
+                report,
+            })
+        })
     }
 
     /// Verdicts that no reducer has had and that are no known fault: number, program, its text, and what was
@@ -299,17 +370,19 @@ impl Store {
     /// When it cannot be read.
     pub fn bugs(&self) -> Result<Vec<Bug>, StoreError> {
         let mut bugs: Vec<Bug> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         for v in self.verdicts()? {
             let signature = v.bug();
-            match bugs.iter_mut().find(|b| b.signature == signature) {
-                Some(bug) => {
-                    bug.verdicts.push(v.id);
-                    if bug.shown.report_md.is_none() && v.report_md.is_some() {
-                        bug.shown = v;
-                    }
+            if let Some(&at) = places.get(&signature) {
+                let bug = &mut bugs[at];
+                bug.verdicts.push(v.id);
+                if bug.shown.report_md.is_none() && v.report_md.is_some() {
+                    bug.shown = v;
                 }
-                None => bugs.push(Bug { signature, verdicts: vec![v.id], shown: v }),
+                continue;
             }
+            places.insert(signature.clone(), bugs.len());
+            bugs.push(Bug { signature, verdicts: vec![v.id], shown: v });
         }
         bugs.sort_by_key(|b| b.shown.fault.is_some());
         Ok(bugs)
@@ -372,6 +445,32 @@ impl Store {
     pub fn times(&self) -> Result<Vec<(usize, Option<usize>, f64)>, StoreError> {
         let query = "select build, run, sum(seconds) from timings group by build, run order by build, run";
         self.rows(query, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+    }
+
+    /// Seconds of a batch: each build (run is none), and each run on it.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn timings_of(&self, first: u64) -> Result<Vec<(usize, Option<usize>, f64)>, StoreError> {
+        let query = format!("select build, run, seconds from timings where first = {first}");
+        self.rows(&query, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+    }
+
+    /// How large the tables are, and all of it in bytes.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn sizes(&self) -> Result<(Vec<TableSize>, u64), StoreError> {
+        let dialect = self.db.dialect();
+        let mut sizes = Vec::new();
+        for table in ["batches", "programs", "details", "verdicts", "notes", "coverage", "timings", "costs"] {
+            let bytes = dialect.table_size.replace("TABLE", table);
+            let query = format!("select count(*), {bytes} from {table}");
+            sizes.extend(
+                self.rows(&query, |r| Ok(TableSize { name: table, rows: r.get(0)?, bytes: r.get(1)? }))?,
+            );
+        }
+        Ok((sizes, self.one(dialect.size)?))
     }
 
     /// Testbeds that did not work, and why.

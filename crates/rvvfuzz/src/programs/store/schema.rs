@@ -1,7 +1,7 @@
 //! The tables. Each format adds to the one before it; what a format has once been is never changed.
 
 /// The version of the store's format that this program writes. It reads this one and those before it.
-pub const FORMAT: i64 = 3;
+pub const FORMAT: i64 = 4;
 
 /// What each format added, from the first one on.
 pub(super) const FORMATS: [&str; FORMAT as usize] = [
@@ -40,6 +40,10 @@ create table leases(kind text not null, first integer not null, count integer no
 -- Who has worked on the campaign, and when last.
 create table workers(name text primary key, began real not null, seen real not null, programs integer not null,
     cpu real not null);
+",
+    "
+-- What a person says of the bug that a verdict is of: see `State`. `at` is seconds since 1970.
+create table states(verdict integer primary key, state text not null, note text not null, at real not null);
 ",
 ];
 

@@ -87,7 +87,13 @@ impl Statements for Open<'_> {
 impl Database for Sqlite {
     fn dialect(&self) -> Dialect {
         // Whoever writes has the file for himself.
-        Dialect { now: "unixepoch('subsec')", skip_locked: "", for_update: "" }
+        Dialect {
+            now: "unixepoch('subsec')",
+            skip_locked: "",
+            for_update: "",
+            table_size: "0",
+            size: "select page_count * page_size from pragma_page_count(), pragma_page_size()",
+        }
     }
 
     fn has_tables(&self) -> Result<bool, StoreError> {

@@ -118,13 +118,13 @@ fn strange_files_are_refused_and_left_alone() {
         Err(StoreError::Exists { programs: 0, .. })
     ));
     let db = Connection::open(&path).unwrap();
-    db.execute("update meta set value = '4' where key = 'format'", []).unwrap();
+    db.execute("update meta set value = '5' where key = 'format'", []).unwrap();
     drop(db);
     for error in [Store::resume(&path).err(), Store::read(&path).err(), {
         Store::create(&path, &Settings::default(), &[]).err()
     }] {
         let said = error.unwrap().to_string();
-        assert!(said.contains("newer rvvfuzz") && said.contains("format 4"), "{said}");
+        assert!(said.contains("newer rvvfuzz") && said.contains("format 5"), "{said}");
     }
     let text = folder.path().join("notes.txt");
     std::fs::write(&text, "not a database, but long enough to be looked at as one").unwrap();
@@ -147,7 +147,7 @@ fn an_older_format_is_read_and_gets_what_it_lacks() {
     store.save(&batch(0), Spent { clock: 1.0, cpu: 2.0 }).unwrap();
     store.save(&batch(6), Spent { clock: 2.0, cpu: 3.0 }).unwrap();
     drop(store);
-    let older = "drop table leases; drop table workers; update meta set value = '2' where key = 'format';";
+    let older = "drop table states; drop table leases; drop table workers; update meta set value = '2' where key = 'format';";
     Connection::open(&path).unwrap().execute_batch(older).unwrap();
     let store = Store::read(&path).unwrap();
     assert_eq!((store.format, store.workers().unwrap().len(), store.verdict_count().unwrap()), (2, 0, 2));
