@@ -33,6 +33,8 @@ pub struct Site {
     pub vlenb: usize,
     /// A block that leads to itself goes there directly.
     pub loops: bool,
+    /// The host has vector registers of 64 bytes.
+    pub long: bool,
 }
 
 /// The code of a block, and where in it are the ways out that the words of [`Site::links`] lead to at first.

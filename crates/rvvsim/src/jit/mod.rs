@@ -170,6 +170,22 @@ pub fn is_available() -> bool {
     has!("bmi2") && has!("avx2") && has!("fma")
 }
 
+/// Whether the host has vector registers of 64 bytes, with elements of all widths.
+fn has_long_registers() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    #[cfg(test)]
+    if SHORT_REGISTERS.get() {
+        return false;
+    }
+    has!("avx512f") && has!("avx512bw")
+}
+
+#[cfg(test)]
+thread_local! {
+    /// A test wants to see what hosts do that have none.
+    pub static SHORT_REGISTERS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// The host's floating point as Rust wants it: to nearest, nothing traps.
 const HOST_MXCSR: u32 = 0x1f80;
 
@@ -258,7 +274,7 @@ impl Jit {
         let entry = self.arena.next();
         let links = words.map(|w| self.arena.word_address(w));
         let (number, misaligned, vlenb) = (compiled.0.get(), self.misaligned, self.vlenb);
-        let site = Site { number, links, misaligned, vlenb, loops: !self.alone };
+        let site = Site { number, links, misaligned, vlenb, loops: !self.alone, long: has_long_registers() };
         let code = emit::compile(block, entry, &self.map, &self.thunks, &site)?;
         if !self.arena.add(&code.bytes) {
             return None;
