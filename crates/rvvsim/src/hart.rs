@@ -94,7 +94,7 @@ pub(crate) struct HostCode {
 }
 
 /// When the engine is left at atomic instructions: where the interleaving of threads matters most.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct AtomicStops {
     /// Atomic instructions and fences until then.
     pub left: u32,
@@ -255,10 +255,17 @@ impl Hart {
     /// # Errors
     /// The access or page fault of that access.
     pub fn translate(&mut self, va: u64, access: Access) -> Exec<Target> {
-        match &mut self.env {
+        let target = match &mut self.env {
             Environment::Bare(_) => self.translate_bare(va, access),
             Environment::User(space) => space.translate(&mut self.ram, va, access),
+        }?;
+        if let (Target::Ram(offset), true) = (target, self.journal.is_some())
+            && self.ram.is_shared(offset)
+        {
+            // Another process may write there meanwhile, or have read what would be taken back.
+            self.note_device();
         }
+        Ok(target)
     }
 
     /// Whether each access must be seen one by one: they are being logged, or a trigger is set.
@@ -321,7 +328,7 @@ impl Hart {
         }
     }
 
-    /// An access to a device cannot be taken back.
+    /// An access to a device, or to memory shared with others, cannot be taken back.
     fn note_device(&mut self) {
         if let Some(journal) = &mut self.journal {
             journal.device = true;

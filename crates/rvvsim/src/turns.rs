@@ -4,7 +4,6 @@
 //! repeated.
 
 use crate::Hart;
-use crate::config::EngineChoice;
 use crate::hart::AtomicStops;
 use std::fmt;
 
@@ -89,9 +88,7 @@ impl Turns {
             Schedule::RoundRobin(_) => u32::MAX,
             Schedule::Random(_) => 1 + self.roll(8) as u32,
         };
-        // Comparing engines runs an instruction twice, and must not count it twice.
-        let stops = !alone && hart.config.engine != EngineChoice::Check;
-        hart.atomics = stops.then_some(AtomicStops { left });
+        hart.atomics = (!alone).then_some(AtomicStops { left });
     }
 
     /// Whether the turn is over.

@@ -2,13 +2,14 @@
 //!
 //! The interpreter runs a block first, with every store written down; then the state is put back and host
 //! code runs the same block. Registers, vector state, memory that was written, and how the block ended must
-//! be the same. Blocks that do what cannot be done twice (devices, CSRs, system instructions) are left to the
-//! interpreter.
+//! be the same. Blocks that do what cannot be done twice (devices, memory shared with other processes, CSRs,
+//! system instructions) are left to the interpreter.
 
 use super::block::Block;
 use super::ops::{End, How};
 use crate::Hart;
 use crate::fp::Flags;
+use crate::hart::AtomicStops;
 use crate::trap::Trap;
 use crate::vector::VectorState;
 use rvv_isa::{Class, DisasmOptions};
@@ -19,7 +20,7 @@ use std::fmt::Write as _;
 pub struct Journal {
     /// Offsets in RAM, and the bytes that were there, oldest first.
     pub writes: Vec<(usize, Box<[u8]>)>,
-    /// A device was read or written.
+    /// A device was read or written, or memory that other processes have, too.
     pub device: bool,
 }
 
@@ -36,6 +37,8 @@ struct State {
     reservation: Option<(usize, usize)>,
     resync: bool,
     trap: Option<Trap>,
+    /// Atomic instructions count, towards the end of a turn.
+    atomics: Option<AtomicStops>,
 }
 
 impl State {
@@ -51,6 +54,7 @@ impl State {
             reservation: h.reservation,
             resync: h.resync,
             trap: h.trap,
+            atomics: h.atomics,
         }
     }
 
@@ -63,6 +67,7 @@ impl State {
         (h.fflags, h.frm) = (self.fflags, self.frm);
         (h.fs_dirty, h.vs_dirty) = (self.fs_dirty, self.vs_dirty);
         (h.reservation, h.resync, h.trap) = (self.reservation, self.resync, self.trap);
+        h.atomics = self.atomics;
     }
 
     /// In what the other differs, in words.
@@ -101,6 +106,7 @@ impl State {
         }
         differ(&mut text, "LR", &self.reservation, &other.reservation);
         differ(&mut text, "trap", &self.trap, &other.trap);
+        differ(&mut text, "atomics", &self.atomics, &other.atomics);
         text
     }
 }

@@ -326,6 +326,7 @@ impl Emitter<'_> {
             ; sub rdx, [r15 + rcx + table]
             ; cmp rdx, PAGE as i32 - 1
             ; ja =>missed
+            ; add rdx, [r15 + rcx + table]
             ; add rdx, [r15 + rcx + table + 8]
             ; lea rcx, [rax + last]
             ; cmp rcx, rdx

@@ -31,6 +31,10 @@ pub struct Site {
     pub misaligned: bool,
     /// The bytes of a vector register.
     pub vlenb: usize,
+    /// A block that leads to itself goes there directly.
+    pub loops: bool,
+    /// The host has vector registers of 64 bytes.
+    pub long: bool,
 }
 
 /// The code of a block, and where in it are the ways out that the words of [`Site::links`] lead to at first.
@@ -49,6 +53,7 @@ pub fn compile(block: &Block, base: usize, map: &Map, thunks: &Thunks, site: &Si
         thunks,
         site,
         block,
+        start: None,
         cold: Vec::new(),
         fs_dirty: false,
         vs_dirty: false,
@@ -82,6 +87,8 @@ pub(super) struct Emitter<'a> {
     pub(super) thunks: &'a Thunks,
     pub(super) site: &'a Site,
     pub(super) block: &'a Block,
+    /// Where the block begins, if it leads there itself.
+    pub(super) start: Option<DynamicLabel>,
     pub(super) cold: Vec<Cold>,
     /// This block has already noted that floating-point state is written.
     pub(super) fs_dirty: bool,
@@ -111,6 +118,13 @@ impl Emitter<'_> {
         let at = self.asm.new_dynamic_label();
         let count = self.block.count as i32;
         let runs = self.block.runs.as_ptr() as i64;
+        // It is right as long as it runs, so a loop of one block need not ask a word where to go.
+        let block = self.block;
+        if self.site.loops && (block.taken_pc(), block.context_after) == (block.pc, block.context) {
+            let start = self.asm.new_dynamic_label();
+            x64!(&mut self.asm; =>start);
+            self.start = Some(start);
+        }
         x64!(&mut self.asm; sub r14, count; jb =>at; mov rax, QWORD runs; inc QWORD [rax]);
         self.cold.push(Cold::Budget { at });
     }
@@ -207,6 +221,9 @@ impl Emitter<'_> {
 
     /// Goes to a static successor.
     pub(super) fn link(&mut self, which: usize) {
+        if let (Some(start), 1) = (self.start, which) {
+            return x64!(&mut self.asm; jmp =>start);
+        }
         let word = self.site.links[which];
         x64!(&mut self.asm; jmp QWORD [extern word]);
     }
@@ -230,6 +247,31 @@ impl Emitter<'_> {
     /// to. Elements are of `size` bytes.
     pub(super) fn lookup(&mut self, access: Access, bytes: usize, size: usize, miss: DynamicLabel) {
         let table = HostTlb::table_offset(access) as i32;
+        self.find_entry(access, bytes, size, miss);
+        x64!(&mut self.asm; add rax, [r15 + rcx + table]; add rax, [r15 + rcx + table + 8]);
+    }
+
+    /// The same of a scalar access, whose address in the host is then `rcx` and what is returned: a register,
+    /// unless there is none, and a distance. So a load waits for its entry and for nothing after that.
+    fn lookup_scalar(&mut self, u: &Uop, access: Access, size: usize, miss: DynamicLabel) -> Option<u8> {
+        let table = HostTlb::table_offset(access) as i32;
+        self.address(u);
+        self.find_entry(access, size, size, miss);
+        x64!(&mut self.asm; mov rcx, [r15 + rcx + table + 8]);
+        match self.map.place(u.rs1) {
+            Place::Host(base) => Some(base),
+            Place::Home(home) => {
+                x64!(&mut self.asm; add rcx, [BYTE rbx + home]);
+                None
+            }
+            Place::Sink => unreachable!("the sink is never read"),
+        }
+    }
+
+    /// Finds the entry of the address in `rax`, at the start of its table and `rcx`; `rax` is then its
+    /// distance from the page.
+    fn find_entry(&mut self, access: Access, bytes: usize, size: usize, miss: DynamicLabel) {
+        let table = HostTlb::table_offset(access) as i32;
         if !self.site.misaligned && size > 1 {
             x64!(&mut self.asm; test al, (size - 1) as i8; jne =>miss);
         }
@@ -239,7 +281,6 @@ impl Emitter<'_> {
             ; sub rax, [r15 + rcx + table]
             ; cmp rax, (PAGE as usize - bytes) as i32
             ; ja =>miss
-            ; add rax, [r15 + rcx + table + 8]
         );
     }
 
@@ -275,9 +316,11 @@ impl Emitter<'_> {
             return self.loaded(u, d, to_f);
         }
         let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
-        self.address(u);
-        self.lookup(Access::Load, size, size, at);
-        load!(rax);
+        let imm = u.imm as i32;
+        match self.lookup_scalar(u, Access::Load, size, at) {
+            Some(base) => load!(Rq(base) + rcx + imm),
+            None => load!(rcx + imm),
+        }
         // What is loaded after a miss comes in rax, too, unless it has been put where it belongs.
         x64!(&mut self.asm; =>back);
         self.loaded(u, d, to_f);
@@ -313,8 +356,8 @@ impl Emitter<'_> {
         macro_rules! store {
             ($($to:tt)*) => {{
                 let s = held.unwrap_or_else(|| {
-                    self.stored(u, RCX);
-                    RCX
+                    self.stored(u, RAX);
+                    RAX
                 });
                 match size {
                     1 => x64!(&mut self.asm; mov [$($to)*], Rb(s)),
@@ -329,9 +372,11 @@ impl Emitter<'_> {
             return;
         }
         let (at, back) = (self.asm.new_dynamic_label(), self.asm.new_dynamic_label());
-        self.address(u);
-        self.lookup(Access::Store, size, size, at);
-        store!(rax);
+        let imm = u.imm as i32;
+        match self.lookup_scalar(u, Access::Store, size, at) {
+            Some(base) => store!(Rq(base) + rcx + imm),
+            None => store!(rcx + imm),
+        }
         x64!(&mut self.asm; =>back);
         let (size_log2, grouped) = (size.trailing_zeros(), self.group.is_some());
         self.cold.push(Cold::Store { at, back, uop: *u, size_log2, cached: self.cached, grouped });

@@ -119,7 +119,8 @@ impl Emitter<'_> {
     fn begin(&mut self, u: &Uop, group: &Group) {
         let at = self.asm.new_dynamic_label();
         let low = group.low as i32;
-        match self.map.place(group.base) {
+        let place = self.map.place(group.base);
+        match place {
             Place::Host(a) => x64!(&mut self.asm; lea rdx, [Rq(a) + low]),
             Place::Home(o) => x64!(&mut self.asm; mov rdx, [BYTE rbx + o]; add rdx, low),
             Place::Sink => unreachable!("the sink is never read"),
@@ -132,8 +133,14 @@ impl Emitter<'_> {
             ; sub rdx, [r15 + rcx + table]
             ; cmp rdx, most
             ; ja =>at
-            ; add rdx, [r15 + rcx + table + 8]
+            ; mov rdx, [r15 + rcx + table + 8]
         );
+        // The address again, rather than that of the page, for which what follows would have to wait.
+        match place {
+            Place::Host(a) => x64!(&mut self.asm; lea rdx, [Rq(a) + rdx + low]),
+            Place::Home(o) => x64!(&mut self.asm; add rdx, [BYTE rbx + o]; add rdx, low),
+            Place::Sink => unreachable!("the sink is never read"),
+        }
         self.cold.push(Cold::Interpret { at, insn: u.insn });
         self.expects = true;
         self.cached.base = false;

@@ -45,6 +45,7 @@ mod tests;
 mod thunks;
 mod vector;
 
+use crate::config::EngineChoice;
 use crate::engine::{Block, Context, Totals};
 use crate::fp::Flags;
 use crate::{Config, Hart};
@@ -158,6 +159,8 @@ pub struct Jit {
     misaligned: bool,
     /// The bytes of a vector register.
     vlenb: usize,
+    /// Blocks are run one at a time.
+    alone: bool,
     totals: Totals,
 }
 
@@ -165,6 +168,22 @@ pub struct Jit {
 pub fn is_available() -> bool {
     use std::arch::is_x86_feature_detected as has;
     has!("bmi2") && has!("avx2") && has!("fma")
+}
+
+/// Whether the host has vector registers of 64 bytes, with elements of all widths.
+fn has_long_registers() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    #[cfg(test)]
+    if SHORT_REGISTERS.get() {
+        return false;
+    }
+    has!("avx512f") && has!("avx512bw")
+}
+
+#[cfg(test)]
+thread_local! {
+    /// A test wants to see what hosts do that have none.
+    pub static SHORT_REGISTERS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// The host's floating point as Rust wants it: to nearest, nothing traps.
@@ -210,6 +229,7 @@ impl Jit {
             generation: 0,
             misaligned: config.misaligned,
             vlenb: config.vlen as usize / 8,
+            alone: config.engine == EngineChoice::Check,
             totals: Totals::default(),
         };
         jit.prepare(uses)?;
@@ -253,8 +273,8 @@ impl Jit {
         let compiled = Compiled(NonZeroU32::new(index as u32 + 1)?);
         let entry = self.arena.next();
         let links = words.map(|w| self.arena.word_address(w));
-        let (misaligned, vlenb) = (self.misaligned, self.vlenb);
-        let site = Site { number: compiled.0.get(), links, misaligned, vlenb };
+        let (number, misaligned, vlenb) = (compiled.0.get(), self.misaligned, self.vlenb);
+        let site = Site { number, links, misaligned, vlenb, loops: !self.alone, long: has_long_registers() };
         let code = emit::compile(block, entry, &self.map, &self.thunks, &site)?;
         if !self.arena.add(&code.bytes) {
             return None;

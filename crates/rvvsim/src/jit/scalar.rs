@@ -128,10 +128,15 @@ impl Emitter<'_> {
         macro_rules! branch {
             ($jump:ident) => {{
                 self.head_of_branch(u);
-                x64!(&mut self.asm; $jump >taken);
-                self.link(0);
-                x64!(&mut self.asm; taken:);
-                self.link(1);
+                if let Some(start) = self.start {
+                    x64!(&mut self.asm; $jump =>start);
+                    self.link(0);
+                } else {
+                    x64!(&mut self.asm; $jump >taken);
+                    self.link(0);
+                    x64!(&mut self.asm; taken:);
+                    self.link(1);
+                }
             }};
         }
         match u.kind() {

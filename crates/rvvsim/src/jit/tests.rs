@@ -2,7 +2,7 @@
 //! `vector/run/host_code_tests.rs`; of all of them in any order, `rvvfuzz isa --host-code`.)
 
 use crate::Hart;
-use crate::config::Config;
+use crate::config::{Config, EngineChoice};
 use crate::engine::Engine;
 use crate::fp::Flags;
 use crate::privileged::RAM_BASE;
@@ -180,4 +180,51 @@ fn accesses_by_one_base_register_do_what_the_interpreter_does() {
         }
     }
     assert!(engine.compiled().blocks > 2000, "{:?}", engine.compiled());
+}
+
+/// A loop of one block goes to itself without asking; it ends where it should, by its branch, by the budget,
+/// and when it overwrites itself.
+#[test]
+fn a_loop_of_one_block_stops_where_it_should() {
+    if !super::is_available() {
+        return;
+    }
+    let increment = |rd: u8, imm: i32| Inst { rd, rs1: rd, imm, ..Inst::new(Op::Addi) };
+    let words = [
+        increment(7, 1),
+        Inst { rs1: 11, rs2: 10, ..Inst::new(Op::Sw) },
+        increment(5, -1),
+        Inst { rs1: 5, imm: -12, ..Inst::new(Op::Bne) },
+        Inst::new(Op::Jal),
+    ]
+    .map(|inst| encode(&inst).unwrap());
+    let other = encode(&increment(7, 2)).unwrap();
+    let code = RAM_BASE + CODE as u64;
+    for engine_choice in [EngineChoice::Interpreter, EngineChoice::Jit] {
+        let (mut h, mut engine) = (hart(), Engine::default());
+        h.config.engine = engine_choice;
+        for (n, word) in words.iter().enumerate() {
+            h.ram.write(CODE + 4 * n, *word).unwrap();
+        }
+        let mut run = |h: &mut Hart, to: u64, times: u64, budget: u64| {
+            (h.x[5_u8], h.x[7_u8]) = (times, 0);
+            (h.x[10_u8], h.x[11_u8]) = (other.into(), to);
+            (h.pc, h.retired_in_block) = (code, 0);
+            let end = h.instret + budget;
+            while h.instret < end {
+                engine.run(h, end - h.instret);
+            }
+            (h.x[5_u8], h.x[7_u8], h.pc - code, h.instret - (end - budget))
+        };
+        let data = RAM_BASE + DATA;
+        // By its branch.
+        assert_eq!(run(&mut h, data, 1000, 4000), (0, 1000, 16, 4000), "{engine_choice:?}");
+        // By the budget, also in the middle.
+        assert_eq!(run(&mut h, data, 1000, 400), (900, 100, 0, 400), "{engine_choice:?}");
+        assert_eq!(run(&mut h, data, 1000, 401), (900, 101, 4, 401), "{engine_choice:?}");
+        assert_eq!(run(&mut h, data, 1000, 3), (999, 1, 12, 3), "{engine_choice:?}");
+        // From the second round on, it adds two.
+        assert_eq!(run(&mut h, code, 1000, 4000), (0, 1999, 16, 4000), "{engine_choice:?}");
+        assert_eq!(engine.compiled().blocks > 0, engine_choice == EngineChoice::Jit);
+    }
 }

@@ -94,7 +94,7 @@ fn copy_pages(asm: &mut Asm, access: Access) {
         ; cmp rax, PAGE as i32 - 1
         ; ja >missed
         ; mov rsi, [r15 + rcx + table + 8]
-        ; add rsi, rax
+        ; add rsi, r9
         ; mov ecx, PAGE as i32
         ; sub ecx, eax
         ; cmp ecx, r8d
@@ -108,23 +108,53 @@ fn copy_pages(asm: &mut Asm, access: Access) {
         ; and ecx, HostTlb::INDEX_MASK
         ; cmp rax, [r15 + rcx + table]
         ; jne >missed
-        ; mov rax, [r15 + rcx + table + 8]
+        ; add rax, [r15 + rcx + table + 8]
         ; sub r8d, r9d
         ; mov ecx, r9d
     );
     let store = access == Access::Store;
     if store {
-        x64!(asm; mov rdi, rsi; mov rsi, rdx; rep movsb; mov rdi, rax; mov ecx, r8d; rep movsb);
+        x64!(asm; mov rdi, rsi; mov rsi, rdx; call >copy; mov rdi, rax; mov ecx, r8d; call >copy);
     } else {
-        x64!(asm; mov rdi, rdx; rep movsb; mov rsi, rax; mov ecx, r8d; rep movsb);
+        x64!(asm; mov rdi, rdx; call >copy; mov rsi, rax; mov ecx, r8d; call >copy);
     }
     x64!(asm; xor eax, eax; jmp >done; one:; mov ecx, r8d; mov rdi, rdx);
     if store {
         x64!(asm; xchg rsi, rdi);
     }
-    x64!(asm; rep movsb; xor eax, eax; jmp >done; missed:; mov eax, 1; done:);
+    x64!(asm; call >copy; xor eax, eax; jmp >done; missed:; mov eax, 1; done:);
     x64!(asm; pop r9; pop r8; pop rdi; pop rsi; ret);
+    // `ecx` bytes from `rsi` to `rdi`, both of which are past them then; `rcx` is lost. A few hundred bytes are
+    // copied sooner by this than the host's own instruction begins to. The last ones may be copied twice.
+    x64!(asm
+        ; copy:
+        ; sub ecx, 32
+        ; jb >few
+        ; je >last
+        ; again:
+        ; vmovdqu Ry(COPIED), [rsi]
+        ; vmovdqu [rdi], Ry(COPIED)
+        ; add rsi, 32
+        ; add rdi, 32
+        ; sub ecx, 32
+        ; ja <again
+        ; last:
+        ; movsxd rcx, ecx
+        ; vmovdqu Ry(COPIED), [rsi + rcx]
+        ; vmovdqu [rdi + rcx], Ry(COPIED)
+        ; lea rsi, [rsi + rcx + 32]
+        ; lea rdi, [rdi + rcx + 32]
+        ; ret
+        ; few:
+        ; add ecx, 32
+        ; rep movsb
+        ; ret
+    );
 }
+
+/// What pages are copied by: no template has anything there meanwhile ([`super::cached`] and those of chains
+/// included).
+const COPIED: u8 = 4;
 
 fn spill(asm: &mut Asm, map: &Map) {
     for (host, home) in map.pairs() {

@@ -44,15 +44,15 @@ const HOST_ENTRIES: usize = 2048;
 struct HostEntry {
     /// The page's virtual address.
     tag: u64,
-    /// Where the page is in the host.
-    page: u64,
+    /// Host address minus virtual address, wrapping.
+    addend: u64,
 }
 
 impl HostEntry {
     /// No page, as the entry of this index: the tag is a page that another entry is for, so that no address
     /// that comes to this one is on it.
     const fn none(index: usize) -> HostEntry {
-        HostEntry { tag: (index as u64 ^ 1) * PAGE, page: 0 }
+        HostEntry { tag: (index as u64 ^ 1) * PAGE, addend: 0 }
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct HostTlb {
 
 impl HostTlb {
     /// With these bits of an address divided by 256, an entry is this far from the start of its table. Its
-    /// first word is the tag, its second the page.
+    /// first word is the tag, its second what leads from an address to that in the host.
     pub(crate) const INDEX_MASK: i32 = ((HOST_ENTRIES - 1) * size_of::<HostEntry>()) as i32;
 
     /// As many accesses may be put together at once.
@@ -131,8 +131,8 @@ impl HostTlb {
             Access::Fetch => return,
         };
         self.empty = false;
-        let page = entry.tag.wrapping_add(entry.addend).wrapping_add(self.ram);
-        table[(va / PAGE) as usize % HOST_ENTRIES] = HostEntry { tag: entry.tag, page };
+        let addend = entry.addend.wrapping_add(self.ram);
+        table[(va / PAGE) as usize % HOST_ENTRIES] = HostEntry { tag: entry.tag, addend };
     }
 }
 
@@ -224,7 +224,7 @@ impl Tlb {
         if let Some(host) = &mut self.host {
             let page = page.wrapping_add(host.ram);
             for (index, e) in host.store.iter_mut().enumerate() {
-                if e.page == page {
+                if e.tag.wrapping_add(e.addend) == page {
                     *e = HostEntry::none(index);
                 }
             }
@@ -243,7 +243,7 @@ mod tests {
         let at = (va as u32).rotate_right(8) & HostTlb::INDEX_MASK as u32;
         let entry = table[at as usize / size_of::<HostEntry>()];
         let distance = va.wrapping_sub(entry.tag);
-        (distance <= PAGE - size).then(|| entry.page + distance)
+        (distance <= PAGE - size).then(|| va.wrapping_add(entry.addend))
     }
 
     #[test]
@@ -271,7 +271,7 @@ mod tests {
         // Of another RAM, all leads there.
         tlb.insert(0x5000, 3 * PAGE as usize, Access::Load);
         let elsewhere = tlb.for_host_code(0x6000_0000_0000);
-        assert_eq!(elsewhere.load[5].page, 0x6000_0000_0000 + 3 * PAGE);
+        assert_eq!(elsewhere.load[5].addend, 0x6000_0000_0000 + 3 * PAGE - 0x5000);
     }
 
     #[test]

@@ -114,6 +114,16 @@ impl Chain {
         self.written.push((group, value));
     }
 
+    /// How wide pieces are.
+    fn width(&self, long: bool) -> Width {
+        let has_form = |i: Simd| i.long_form().is_some();
+        let all = self.values.iter().all(|value| match *value {
+            Value::Loaded(_) | Value::Read(_) => true,
+            Value::Binary(i, ..) | Value::Fused(i, ..) | Value::Unary(i, _) => has_form(i),
+        });
+        if long && all { Width::B64 } else { Width::B32 }
+    }
+
     /// How many pieces are computed at once.
     fn at_once(&self) -> Option<usize> {
         [2, 1].into_iter().find(|n| self.values.len() * n + self.scalars.len() <= REGISTERS.len())
@@ -213,7 +223,8 @@ impl Emitter<'_> {
         let homes = self.pointers(&chain);
         self.look_up_all(&chain, &homes, missed);
         self.cold.push(Cold::Missed { at: missed, insn: uops[0].insn, homes: homes.clone() });
-        self.load_scalars(&chain, &homes, missed);
+        let width = chain.width(self.site.long);
+        self.load_scalars(&chain, &homes, width, missed);
         self.cached = Cached::default();
         self.registers();
         let count = chain.bytes / STRIP;
@@ -222,16 +233,19 @@ impl Emitter<'_> {
         let size = if chain.double { 8 } else { 4 };
         let mut nan = Vec::new();
         let step = chain.at_once().unwrap_or(1);
-        for first in (0..STRIP / 32).step_by(step) {
+        for first in (0..STRIP / width.bytes()).step_by(step) {
             let at = self.asm.new_dynamic_label();
             let pieces = first..first + step;
-            self.compute(&chain, pieces.clone());
+            self.compute(&chain, width, pieces.clone());
             if !chain.checked.is_empty() {
-                self.leave_if_any_is_nan(&chain, step, at);
-                let (strip, first) = ((STRIP / size) as u32, (32 * first / size) as u32);
+                match width {
+                    Width::B64 => self.leave_if_any_of_64_bytes_is_nan(&chain, step, at),
+                    _ => self.leave_if_any_is_nan(&chain, step, at),
+                }
+                let (strip, first) = ((STRIP / size) as u32, (width.bytes() * first / size) as u32);
                 nan.push((at, First::InStrip { end: count as u32 * strip + first, strip }));
             }
-            self.write_back(&chain, pieces);
+            self.write_back(&chain, width, pieces);
         }
         if count > 1 {
             for &pointer in &POINTERS[..chain.accesses.len()] {
@@ -367,7 +381,7 @@ impl Emitter<'_> {
     }
 
     /// All scalars in their registers: the last ones.
-    fn load_scalars(&mut self, chain: &Chain, homes: &[(u8, i8)], missed: DynamicLabel) {
+    fn load_scalars(&mut self, chain: &Chain, homes: &[(u8, i8)], width: Width, missed: DynamicLabel) {
         for (n, scalar) in chain.scalars.iter().enumerate() {
             let to = chain.scalar_register(n);
             match *scalar {
@@ -379,45 +393,45 @@ impl Emitter<'_> {
                     let Some(i) = simd::BROADCAST[sew_index(sew)] else {
                         unreachable!("there is one for each")
                     };
-                    self.simd(i, Width::B32, to, 0, Operand::Memory(super::RBX, home));
+                    self.simd(i, width, to, 0, Operand::Memory(super::RBX, home));
                 }
                 Scalar::Integer(register, sew) => {
                     self.get_from(self.place_now(register, homes));
-                    self.splat(to, RAX, sew);
+                    self.splat_all(to, RAX, sew, width);
                 }
                 Scalar::Immediate(imm, sew) => {
                     self.constant(RAX, i64::from(imm));
-                    self.splat(to, RAX, sew);
+                    self.splat_all(to, RAX, sew, width);
                 }
             }
         }
     }
 
     /// Computes all values of some pieces of a strip.
-    fn compute(&mut self, chain: &Chain, pieces: std::ops::Range<usize>) {
+    fn compute(&mut self, chain: &Chain, width: Width, pieces: std::ops::Range<usize>) {
         let step = pieces.len();
         for (n, value) in chain.values.iter().enumerate() {
             for (p, piece) in pieces.clone().enumerate() {
-                let o = 32 * piece as i32;
+                let o = (width.bytes() * piece) as i32;
                 let to = REGISTERS[n * step + p];
                 let register = |source: Source| match source {
                     Source::Value(v) => REGISTERS[v * step + p],
                     Source::Scalar(s) => chain.scalar_register(s),
                 };
                 let load = |e: &mut Self, base: u8, at: i32| {
-                    e.simd(simd::LOAD, Width::B32, to, 0, Operand::Memory(base, at));
+                    e.simd(simd::LOAD, width, to, 0, Operand::Memory(base, at));
                 };
                 match *value {
                     Value::Loaded(access) => load(self, POINTERS[access], o),
                     Value::Read(group) => load(self, RDX, group as i32 + o),
                     Value::Binary(i, a, b) => {
-                        self.simd(i, Width::B32, to, register(a), Operand::Vector(register(b)));
+                        self.simd(i, width, to, register(a), Operand::Vector(register(b)));
                     }
                     Value::Fused(i, d, a, b) => {
-                        self.simd(simd::LOAD, Width::B32, to, 0, Operand::Vector(register(d)));
-                        self.simd(i, Width::B32, to, register(a), Operand::Vector(register(b)));
+                        self.simd(simd::LOAD, width, to, 0, Operand::Vector(register(d)));
+                        self.simd(i, width, to, register(a), Operand::Vector(register(b)));
                     }
-                    Value::Unary(i, a) => self.simd(i, Width::B32, to, 0, Operand::Vector(register(a))),
+                    Value::Unary(i, a) => self.simd(i, width, to, 0, Operand::Vector(register(a))),
                 }
             }
         }
@@ -440,16 +454,32 @@ impl Emitter<'_> {
         x64!(&mut self.asm; test eax, eax; jne =>at);
     }
 
+    /// The same of pieces of 64 bytes, by mask registers.
+    fn leave_if_any_of_64_bytes_is_nan(&mut self, chain: &Chain, step: usize, at: DynamicLabel) {
+        const IS_UNORDERED: u8 = 3;
+        let compare = simd::float(1, 0xc2)[usize::from(chain.double)];
+        for (n, value) in chain.checked.iter().enumerate() {
+            let (a, b) = (REGISTERS[value * step], REGISTERS[value * step + step - 1]);
+            let mask = if n == 0 { 1 } else { 2 };
+            self.simd_with(compare, Width::B64, mask, a, Operand::Vector(b), IS_UNORDERED);
+            if n != 0 {
+                self.asm.extend(simd::OR_MASKS.iter());
+            }
+        }
+        self.asm.extend(simd::TEST_MASK.iter());
+        x64!(&mut self.asm; jne =>at);
+    }
+
     /// Writes some pieces of a strip to the vector registers and to memory.
-    fn write_back(&mut self, chain: &Chain, pieces: std::ops::Range<usize>) {
+    fn write_back(&mut self, chain: &Chain, width: Width, pieces: std::ops::Range<usize>) {
         let step = pieces.len();
         let pointer = POINTERS[chain.accesses.len().saturating_sub(1)];
         let stored = chain.stored.map(|value| (pointer, 0, value));
         let written = chain.written.iter().map(|&(group, value)| (RDX, group as i32, value));
         for (base, at, value) in written.chain(stored) {
             for (p, piece) in pieces.clone().enumerate() {
-                let o = at + 32 * piece as i32;
-                self.simd(simd::STORE, Width::B32, REGISTERS[value * step + p], 0, Operand::Memory(base, o));
+                let o = at + (width.bytes() * piece) as i32;
+                self.simd(simd::STORE, width, REGISTERS[value * step + p], 0, Operand::Memory(base, o));
             }
         }
     }

@@ -371,7 +371,7 @@ impl Emitter<'_> {
             return self.simd(simd::LOAD, width, reg, 0, Operand::Vector(kept));
         }
         let i = match width {
-            Width::B32 | Width::B16 => simd::LOAD,
+            Width::B64 | Width::B32 | Width::B16 => simd::LOAD,
             Width::B8 => simd::LOAD_8,
             Width::B4 => simd::LOAD_4,
         };
@@ -383,7 +383,7 @@ impl Emitter<'_> {
             self.cached.forget(at, width.bytes());
         }
         let i = match width {
-            Width::B32 | Width::B16 => simd::STORE,
+            Width::B64 | Width::B32 | Width::B16 => simd::STORE,
             Width::B8 => simd::STORE_8,
             Width::B4 => simd::STORE_4,
         };
@@ -421,10 +421,15 @@ impl Emitter<'_> {
 
     /// Copies the element in a general register to all of a vector register.
     fn splat(&mut self, to: u8, from: u8, sew: Sew) {
+        self.splat_all(to, from, sew, Width::B32);
+    }
+
+    /// The same of a register of some width.
+    fn splat_all(&mut self, to: u8, from: u8, sew: Sew, width: Width) {
         let n = sew_index(sew);
         self.simd(simd::MOVE[usize::from(n == 3)], Width::B16, to, 0, Operand::General(from));
         let Some(i) = simd::BROADCAST[n] else { unreachable!("there is one for each") };
-        self.simd(i, Width::B32, to, 0, Operand::Vector(to));
+        self.simd(i, width, to, 0, Operand::Vector(to));
     }
 
     /// Loads a constant.
