@@ -240,11 +240,10 @@ impl Probe {
                 continue;
             };
             let other = by_name(&format!("__riscv_{to}{rest}"));
+            // Roles may differ: the source of a move is vs1, that of a negation vs2.
             let same = |o: &&rvv_intrinsics::Intrinsic| {
-                let roles = |i: &rvv_intrinsics::Intrinsic| {
-                    i.params.iter().map(|p| (p.role, p.ty)).collect::<Vec<_>>()
-                };
-                o.ret == call.intrinsic.ret && roles(o) == roles(call.intrinsic)
+                let types = |i: &rvv_intrinsics::Intrinsic| i.params.iter().map(|p| p.ty).collect::<Vec<_>>();
+                o.ret == call.intrinsic.ret && types(o) == types(call.intrinsic)
             };
             if let Some(other) = other.filter(same) {
                 call.intrinsic = other;
