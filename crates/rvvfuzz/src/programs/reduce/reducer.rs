@@ -121,7 +121,8 @@ impl Reducer {
             return Some(Reduction { report: None, ..known });
         }
         let limits = Limits { until: end, ..self.limits };
-        let target = Target::of_verdict(testbeds, verdict, &limits)?.with_few_flags(&case.program);
+        let target = Target::of_verdict(testbeds, verdict, &limits)?;
+        let target = target.without_chance(&case.program).with_few_flags(&case.program);
         // A compiler that does not end costs its whole time limit at each step.
         let time = if verdict.symptom == Kind::BuildTimeout { Duration::ZERO } else { self.time };
         let stop_now = || stop.load(Ordering::Relaxed);

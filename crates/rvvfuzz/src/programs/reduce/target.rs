@@ -9,7 +9,7 @@ use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::judge::vote::{Culprit, Verdict};
 use crate::programs::testbed::blame::accused;
 use crate::programs::testbed::compiler::{Built, Compiler, Family, Limits, crash_site, nonsense};
-use crate::programs::testbed::emulator::Emulator;
+use crate::programs::testbed::emulator::{Agnosticism, Emulator};
 use crate::programs::testbed::{Build, Run, Testbeds};
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit};
@@ -35,7 +35,7 @@ pub struct Target {
 /// How simple a testbed is to explain: the lower the better.
 fn rank(testbeds: &Testbeds, number: usize) -> (usize, usize, bool, bool, u32) {
     let (build, run) = (testbeds.build_of(number), testbeds.run_of(number));
-    let plain = run.setup.agnostic == crate::programs::testbed::emulator::Agnosticism::Undisturbed;
+    let plain = run.setup.agnostic == Agnosticism::Undisturbed;
     let level = build
         .flags
         .iter()
@@ -64,6 +64,26 @@ impl Target {
             site,
             limits: *limits,
         })
+    }
+
+    /// The same where agnostic elements do not depend on chance, if the fault shows there, too. Coins fall
+    /// otherwise when a program runs by itself instead of after others, and after each change of it.
+    #[must_use]
+    pub fn without_chance(self, program: &Program) -> Target {
+        self.steady(|target| target.shows(std::slice::from_ref(program)) == [true])
+    }
+
+    fn steady(self, shows: impl Fn(&Target) -> bool) -> Target {
+        if !matches!(self.run.setup.agnostic, Agnosticism::Random(_)) {
+            return self;
+        }
+        let with = |agnostic| {
+            let mut target = self.clone();
+            target.run.setup.agnostic = agnostic;
+            target
+        };
+        let fixed = [Agnosticism::Ones, Agnosticism::Undisturbed].map(with);
+        fixed.into_iter().find(shows).unwrap_or(self)
     }
 
     /// The same with no more flags than it takes to show the fault.
@@ -195,5 +215,31 @@ pub fn site(outcome: &Outcome) -> Option<String> {
             Some(rule.map_or_else(|| what.split([':', ',']).next().unwrap_or("").to_string(), str::to_string))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::settings::Settings;
+
+    #[test]
+    fn chance_is_left_out_where_the_fault_shows_without_it() {
+        let testbeds = Settings::default().testbeds().unwrap();
+        let of = |agnostic| {
+            let mut run = testbeds.runs[0].clone();
+            run.setup.agnostic = agnostic;
+            let build = Build::new(&Compiler::direct(), &[]);
+            let limits = Settings::default().limits();
+            Target { build, run, against: None, symptom: Kind::WrongOutput, site: None, limits }
+        };
+        let shown = |from, at: Option<Agnosticism>| {
+            of(from).steady(|t| Some(t.run.setup.agnostic) == at).run.setup.agnostic
+        };
+        let random = Agnosticism::Random(7);
+        assert_eq!(shown(random, Some(Agnosticism::Ones)), Agnosticism::Ones);
+        assert_eq!(shown(random, Some(Agnosticism::Undisturbed)), Agnosticism::Undisturbed);
+        assert_eq!(shown(random, None), random);
+        assert_eq!(shown(Agnosticism::Undisturbed, Some(Agnosticism::Ones)), Agnosticism::Undisturbed);
     }
 }
