@@ -224,7 +224,8 @@ impl Command {
                 std::thread::sleep(work.min(end.saturating_duration_since(Instant::now())));
             }
             let begin = Instant::now();
-            let worked = Worked { worker: leases.worker(), seconds: leases.seconds(), reduces: false };
+            let (worker, seconds, able) = (leases.worker(), leases.seconds(), leases.ability());
+            let worked = Worked { worker, seconds, reduces: false, able };
             store.save_leased(&batch, work.as_secs_f64(), &worked)?;
             if renewed.elapsed().as_secs_f64() > leases.seconds() / 3.0 {
                 leases.renew(part.programs, 0.0)?;

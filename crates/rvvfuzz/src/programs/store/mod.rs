@@ -12,6 +12,7 @@ mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod query;
+mod rest;
 mod schema;
 mod sqlite;
 pub mod states;
@@ -61,6 +62,8 @@ pub struct BatchRecord {
     pub timings: Vec<(usize, Option<usize>, f64)>,
     /// Testbeds that did not work, and why.
     pub broken: Vec<(String, String)>,
+    /// Only these compilers of the settings, by their places: others have judged the batch without them.
+    pub rest: Option<Vec<usize>>,
 }
 
 /// A program of a batch.
@@ -205,9 +208,10 @@ impl Store {
     pub fn resume(place: impl Into<Place>) -> Result<(Store, Settings), StoreError> {
         let (store, settings) = Store::go_on(place.into(), Open::Existing)?;
         if store.place.file().is_some() {
-            // Nobody else is at work on it: what workers had taken is free, and is found by what is missing.
+            // Nobody else is at work on it: what workers had taken is free, and is found by what is missing. What
+            // waits for a machine with another compiler still does.
             store.db.transaction(&mut |to| {
-                to.execute("delete from leases", &[])?;
+                to.execute("delete from leases where kind in ('programs', 'reduce')", &[])?;
                 to.execute("delete from meta where key = 'next'", &[]).map(|_| ())
             })?;
         }
@@ -446,7 +450,7 @@ impl Store {
         let fresh = self.fresh(batch);
         let mut ids = Vec::new();
         self.db.transaction(&mut |to| {
-            ids = write(to, batch, &fresh, at.clock)?;
+            ids = write(to, batch, &fresh, at.clock, true)?;
             write_costs(to, batch, at.cpu)
         })?;
         self.covered.extend(fresh.iter().map(|(name, o, _)| (name.to_string(), *o)));
@@ -525,20 +529,10 @@ fn write_broken(to: &mut dyn Statements, broken: &[(String, String)]) -> Result<
     Ok(())
 }
 
-/// Writes all of a batch but what it cost, at this time of the campaign. Returns the verdicts' numbers.
-fn write(
-    to: &mut dyn Statements,
-    batch: &BatchRecord,
-    calls: &[&(&'static str, bool, u64)],
-    at: f64,
-) -> Result<Vec<i64>, StoreError> {
-    let BatchRecord { first, count, seconds, operations, checks, .. } = batch;
-    to.execute(
-        "insert into batches values(?1, ?2, ?3, ?4, ?5, ?6)",
-        values![*first, *count, at, *seconds, *operations, *checks],
-    )?;
-    let mut programs: Vec<Vec<Value>> = Vec::new();
-    let mut details: Vec<Vec<Value>> = Vec::new();
+/// The rows of a batch's programs: number, letters, text; and what there is to say of their outcomes. What the last testbed
+/// said is not said again, unless others will come in between (`whole` is false).
+fn program_rows(batch: &BatchRecord, whole: bool) -> (Vec<Vec<Value>>, Vec<Vec<Value>>) {
+    let (mut programs, mut details): (Vec<Vec<Value>>, Vec<Vec<Value>>) = (Vec::new(), Vec::new());
     for p in &batch.programs {
         let letters: String = p.outcomes.iter().map(|o| letter(o.as_ref().map(Outcome::kind))).collect();
         programs.push(vec![p.number.into(), letters.into(), p.ir.as_ref().into()]);
@@ -546,17 +540,43 @@ fn write(
         for (testbed, outcome) in p.outcomes.iter().enumerate() {
             let Some(outcome) = outcome.as_ref().filter(|o| **o != Outcome::Pass) else { continue };
             let text = outcome.detail();
-            if last != Some(outcome) && !text.is_empty() {
+            let said = whole && last == Some(outcome);
+            if !said && !text.is_empty() {
                 details.push(vec![p.number.into(), testbed.into(), cut(&text, DETAIL).into()]);
             }
             last = Some(outcome);
         }
     }
-    insert_many(to, "programs", &programs, "")?;
-    insert_many(to, "details", &details, "")?;
+    (programs, details)
+}
+
+/// Writes all of a batch but what it cost, at this time of the campaign. Returns the verdicts' numbers.
+fn write(
+    to: &mut dyn Statements,
+    batch: &BatchRecord,
+    calls: &[&(&'static str, bool, u64)],
+    at: f64,
+    whole: bool,
+) -> Result<Vec<i64>, StoreError> {
+    let BatchRecord { first, count, seconds, operations, checks, .. } = batch;
+    let (programs, details) = program_rows(batch, whole);
+    if batch.rest.is_some() {
+        rest::write(to, batch, &programs, &details)?;
+    } else {
+        to.execute(
+            "insert into batches values(?1, ?2, ?3, ?4, ?5, ?6)",
+            values![*first, *count, at, *seconds, *operations, *checks],
+        )?;
+        insert_many(to, "programs", &programs, "")?;
+        insert_many(to, "details", &details, "")?;
+    }
     let mut ids = Vec::new();
     for (p, v) in batch.programs.iter().flat_map(|p| p.verdicts.iter().map(move |v| (p, v))) {
         let (kind, who) = culprit(&v.culprit);
+        if batch.rest.is_some() && rest::is_there(to, p.number, &who, v)? {
+            ids.push(0);
+            continue;
+        }
         let testbeds = serde_json::to_string(&v.testbeds).unwrap_or_default();
         let rows = to.query(
             "insert into verdicts(program, culprit_kind, culprit, symptom, testbeds, axes, detail) \
@@ -592,7 +612,8 @@ fn write(
 
 /// Writes what a batch cost; `cpu` is the campaign's CPU time so far.
 fn write_costs(to: &mut dyn Statements, batch: &BatchRecord, cpu: f64) -> Result<(), StoreError> {
-    to.execute("insert into costs values(?1, ?2, ?3)", values![batch.first, batch.pairs, cpu])?;
+    let query = "insert into costs values(?1, ?2, ?3) on conflict(first) do update set pairs = costs.pairs + excluded.pairs";
+    to.execute(query, values![batch.first, batch.pairs, cpu])?;
     save_meta(to, "cpu", &cpu.to_string())
 }
 
