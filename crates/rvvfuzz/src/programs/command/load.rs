@@ -270,8 +270,11 @@ impl Command {
         let _ =
             writeln!(out, "\n| table | rows for 1000 programs | bytes for a row |\n| --- | ---: | ---: |");
         for TableSize { name, rows, bytes } in tables {
-            let size =
-                if *bytes == 0 { "not known".to_string() } else { (bytes / (*rows).max(1)).to_string() };
+            let size = match (*rows, *bytes) {
+                (_, 0) => "not known".to_string(),
+                (0, _) => "–".to_string(),
+                (rows, bytes) => (bytes / rows).to_string(),
+            };
             let _ = writeln!(out, "| {name} | {:.0} | {size} |", 1000.0 * *rows as f64 / programs);
         }
         let _ = writeln!(
