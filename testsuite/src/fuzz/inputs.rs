@@ -194,6 +194,7 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
         calls: vec![("__riscv_vadd_vv_i8m1", false, 0)],
         timings: vec![(0, None, 0.1), (0, Some(0), 0.2)],
         broken: vec![("x".into(), "gone".into())],
+        rest: None,
     };
     let ids = store.save(&batch, Spent { clock: 1.0, cpu: 1.0 }).expect("room");
     let reduction = Reduction { signature: Some("s".into()), ..Reduction::default() };

@@ -311,10 +311,49 @@ impl Campaign {
         }
     }
 
+    /// Goes without the compilers at these places of the settings: this machine lacks them.
+    pub fn go_without(&self, compilers: &[usize]) {
+        for (b, compiler) in self.compilers().into_iter().enumerate() {
+            if compilers.contains(&compiler) {
+                self.health.drop_at_first(Component::Build(b));
+            }
+        }
+    }
+
+    /// Whether this machine has the compiler of a testbed.
+    pub fn has_testbeds_of(&self, testbed: Option<&usize>) -> bool {
+        let build = testbed.and_then(|t| TestbedId::from_number(*t, self.testbeds.runs.len()));
+        build.is_none_or(|id| !self.health.is_dropped(Component::Build(id.build)))
+    }
+
+    /// The place in the settings of each build's compiler: they come one after the other.
+    fn compilers(&self) -> Vec<usize> {
+        let builds = &self.testbeds.builds;
+        let is_next = |b: usize| b > 0 && builds[b].compiler != builds[b - 1].compiler;
+        (0..builds.len())
+            .scan(0, |place, b| {
+                *place += usize::from(is_next(b));
+                Some(*place)
+            })
+            .collect()
+    }
+
     /// Does a batch of programs of the plan; `None` if `end` came before.
     pub fn batch(&self, first: u64, count: u64, end: Option<Instant>) -> Option<BatchRecord> {
+        self.share(first, count, None, end)
+    }
+
+    /// The same, with only these compilers, by their places in the settings, and the direct lowering, which the vote needs.
+    pub fn share(
+        &self,
+        first: u64,
+        count: u64,
+        rest: Option<&[usize]>,
+        end: Option<Instant>,
+    ) -> Option<BatchRecord> {
         let begin = Instant::now();
-        let mut record = BatchRecord { first, count, ..BatchRecord::default() };
+        let mut record =
+            BatchRecord { first, count, rest: rest.map(<[usize]>::to_vec), ..BatchRecord::default() };
         // What changes the rounding mode is built apart, and for gcc what the bits of NaNs matter to: the
         // others are compiled as users compile, without FENV_ACCESS, -frounding-math and -fsignaling-nans.
         // Plain C gets other flags. Not in small batches, where a unit more costs more than it shows.
@@ -336,7 +375,12 @@ impl Campaign {
                 }),
             }
         }
-        let sample = self.sampling.sample(self.seed, whole.start, &self.testbeds);
+let mut sample = self.sampling.sample(self.seed, whole.start, &self.testbeds);
+        if let Some(rest) = rest {
+            let compilers = self.compilers();
+            let is_direct = |b: usize| self.testbeds.builds[b].compiler.family == Family::Direct;
+            sample.keep_builds(|b| rest.contains(&compilers[b]) || is_direct(b));
+        }
         let places = self.places_of_inputs(whole.start, &sample);
         for mut written in [plain, nans, rounding, loops] {
             // With vl halved, those with element groups are not judged: nothing comes after them.

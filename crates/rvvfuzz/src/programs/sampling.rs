@@ -75,6 +75,11 @@ impl Sample {
         Sample { builds: vec![true; testbeds.builds.len()], runs: vec![true; testbeds.runs.len()] }
     }
 
+    /// Leaves out the builds that are not wanted.
+    pub fn keep_builds(&mut self, wanted: impl Fn(usize) -> bool) {
+        self.builds.iter_mut().enumerate().for_each(|(b, is)| *is = *is && wanted(b));
+    }
+
     /// Whether it is tried.
     pub fn has(&self, component: Component) -> bool {
         let (places, at) = match component {

@@ -365,7 +365,8 @@ impl Book<'_> {
         if self.jobs.is_some()
             && self.progress.reducing == 0
             && !(self.closing)()
-            && let Some((stored, ir)) = leases.take_reduction()?
+            && let Some((stored, ir)) =
+                leases.take_reduction(&|v| self.campaign.has_testbeds_of(v.testbeds.first()))?
             && let Some(verdict) = stored.verdict()
         {
             let job = Job { id: stored.id, number: stored.program, ir, verdict };
@@ -389,11 +390,11 @@ impl Book<'_> {
     fn save(&mut self, batch: &BatchRecord) -> Result<Option<Vec<i64>>, RunError> {
         let now = Spent { clock: self.begin.elapsed().as_secs_f64(), cpu: (self.cpu_now)() };
         let Some(leases) = self.options.shared else { return Ok(Some(self.store.save(batch, now)?)) };
-        let (worker, seconds) = {
+        let (worker, seconds, able) = {
             let leases = lock(leases);
-            (leases.worker().to_string(), leases.seconds())
+            (leases.worker().to_string(), leases.seconds(), leases.ability().clone())
         };
-        let worked = Worked { worker: &worker, seconds, reduces: self.jobs.is_some() };
+        let worked = Worked { worker: &worker, seconds, reduces: self.jobs.is_some(), able: &able };
         let saved = self.store.save_leased(batch, now.cpu - self.cpu_saved, &worked)?;
         if saved.is_some() {
             self.cpu_saved = now.cpu;
@@ -422,15 +423,17 @@ impl Book<'_> {
             self.progress.lost += batch.count;
             return Ok(());
         };
-        self.progress.total += batch.count;
-        self.progress.programs += batch.count;
+        // A rest is of programs that are counted.
+        let programs = if batch.rest.is_some() { 0 } else { batch.count };
+        self.progress.total += programs;
+        self.progress.programs += programs;
         self.progress.checks += batch.checks;
         self.progress.pairs += batch.pairs;
         self.progress.triggers += batch.triggers;
         self.progress.covered = self.store.covered();
-        self.progress.verdicts += ids.len() as u64;
+        self.progress.verdicts += ids.iter().filter(|id| **id > 0).count() as u64;
         let verdicts = batch.programs.iter().flat_map(|p| p.verdicts.iter().map(move |v| (p, v)));
-        for (id, (program, verdict)) in ids.into_iter().zip(verdicts) {
+        for (id, (program, verdict)) in ids.into_iter().zip(verdicts).filter(|(id, _)| *id > 0) {
             tell(Event::Verdict(id, program.number, verdict));
             if verdict.fault.is_some() {
                 self.progress.known += 1;
@@ -475,8 +478,9 @@ fn work(campaign: &Campaign, source: &Source<'_>, pace: &Pace, to_main: &Sender<
             continue;
         }
         let Some(most) = pace.fits((clock.left)()) else { break };
-        let (first, count) = match source.take(most) {
-            Ok(Next::Programs(first, count)) => (first, count),
+        let (first, count, rest) = match source.take(most) {
+            Ok(Next::Programs(first, count)) => (first, count, None),
+            Ok(Next::Rest(first, count, compilers)) => (first, count, Some(compilers)),
             Ok(Next::Wait) => {
                 std::thread::sleep(Duration::from_millis(300));
                 continue;
@@ -488,7 +492,7 @@ fn work(campaign: &Campaign, source: &Source<'_>, pace: &Pace, to_main: &Sender<
                 break;
             }
         };
-        let Some(batch) = guarded(campaign, first, count, clock.end) else { break };
+        let Some(batch) = guarded(campaign, (first, count), rest.as_deref(), clock.end) else { break };
         pace.note(&batch);
         if to_main.send(Message::Batch(Box::new(batch))).is_err() {
             return;
@@ -499,13 +503,18 @@ fn work(campaign: &Campaign, source: &Source<'_>, pace: &Pace, to_main: &Sender<
 }
 
 /// A batch; a panic of ours is a verdict on the program that caused it, not the campaign's end.
-fn guarded(campaign: &Campaign, first: u64, count: u64, end: Option<Instant>) -> Option<BatchRecord> {
-    let attempt = |first, count| catch_unwind(AssertUnwindSafe(|| campaign.batch(first, count, end)));
+fn guarded(
+    campaign: &Campaign,
+    (first, count): (u64, u64),
+    rest: Option<&[usize]>,
+    end: Option<Instant>,
+) -> Option<BatchRecord> {
+    let attempt = |first, count| catch_unwind(AssertUnwindSafe(|| campaign.share(first, count, rest, end)));
     if let Ok(batch) = attempt(first, count) {
         return batch;
     }
     let begin = Instant::now();
-    let mut whole = BatchRecord { first, count, ..BatchRecord::default() };
+    let mut whole = BatchRecord { first, count, rest: rest.map(<[usize]>::to_vec), ..BatchRecord::default() };
     for number in first..first + count {
         match attempt(number, 1) {
             Ok(one) => {
@@ -590,7 +599,7 @@ mod tests {
     #[test]
     fn a_batch_that_is_late_is_left() {
         let late = Some(Instant::now());
-        assert!(guarded(&campaign(), 0, 2, late).is_none());
-        assert!(guarded(&campaign(), 0, 2, None).is_some());
+        assert!(guarded(&campaign(), (0, 2), None, late).is_none());
+        assert!(guarded(&campaign(), (0, 2), None, None).is_some());
     }
 }

@@ -173,6 +173,80 @@ fn a_campaign_is_shared_by_those_who_mean_the_same() {
         text.contains("begun by rvvfuzz 0.0.9") && text.contains("only workers of that version"),
         "{text}"
     );
+    // It may reduce: what is found is in the store. There is nothing to reduce, and the campaign is over.
+    let (code, text) = run(folder.path(), &["work", "--store", "c.db", "--reduce-only", "--time", "1m"]);
+    assert_eq!(code, 0, "{text}");
+    assert_each_once(folder.path(), "c.db", 36);
+}
+
+/// A folder with a compiler of this name in it, which is a clang; `None` where there is none.
+fn compiler(folder: &Path, name: &str) -> Option<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has = |name: &&&str| std::env::split_paths(&path).any(|p| p.join(name).exists());
+    let version = ["22", "21", "19"].iter().find(|v| has(&&&*format!("clang-{v}")))?;
+    let place = folder.join(format!("bin-{name}"));
+    std::fs::create_dir_all(&place).unwrap();
+    let text = format!(
+        "#!/bin/sh\nexec clang-{version} --target=riscv64-linux-gnu -menable-experimental-extensions -mabi=lp64d -ffreestanding \
+         -nostdlib -static -w -fuse-ld=lld-{version} \"$@\"\n"
+    );
+    std::fs::write(place.join(name), text).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(place.join(name), mode).unwrap();
+    Some(place.display().to_string())
+}
+
+#[test]
+fn machines_with_different_compilers_share_a_campaign() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((one, two)) = compiler(folder.path(), "ccone").zip(compiler(folder.path(), "cctwo")) else {
+        println!(
+            "machines_with_different_compilers_share_a_campaign: skipped, no clang 19 or later (tools/setup)"
+        );
+        return;
+    };
+    let of = |name: &str| {
+        let line = format!("{name} {{flags}} -march={{march}} -o {{elf}} {{c}}");
+        format!("[[compiler]]\nname = \"{name}\"\nversion = \"1\"\ncommand = \"{line}\"\n")
+    };
+    let text = format!("levels = [\"-O1\"]\nvlens = [128]\n{}{}", of("ccone"), of("cctwo"));
+    std::fs::write(folder.path().join("t.toml"), text).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let with = |bins: &[&str], args: &[&str]| {
+        let path = bins.iter().copied().chain([path.as_str()]).collect::<Vec<_>>().join(":");
+        let output = rvvfuzz(folder.path(), args).env("PATH", path).output().unwrap();
+        (output.status.code().unwrap_or(-1), said(&output))
+    };
+    let options: Vec<&str> =
+        "--testbeds t.toml --qemu none --batch 8 --ops 1-8 --known-triggers 1".split(' ').collect();
+    let both = [one.as_str(), two.as_str()];
+    let run = [&["run", "--no-reduce", "--store", "alone.db", "--count", "24"], &options[..]].concat();
+    let (code, text) = with(&both, &run);
+    assert!((0..=1).contains(&code), "{text}");
+    let begin = [&["work", "--no-reduce", "--store", "c.db", "--count", "8"], &options[..]].concat();
+    let (code, text) = with(&both, &begin);
+    assert!((0..=1).contains(&code), "{text}");
+    // One machine leaves to the other what it cannot build.
+    let (code, text) = with(&[&one], &["work", "--no-reduce", "--store", "c.db", "--count", "24"]);
+    assert!((0..=1).contains(&code) && text.contains("`cctwo` is left to other machines"), "{text}");
+    assert_each_once(folder.path(), "c.db", 24);
+    let outcomes = |store: &str| {
+        all(folder.path(), store).outcomes.into_iter().map(|(n, o, _)| (n, o)).collect::<Vec<_>>()
+    };
+    assert_ne!(outcomes("c.db"), outcomes("alone.db"));
+    let (code, text) = with(&[], &["work", "--store", "c.db"]);
+    assert!(code == 2 && text.contains("none of the campaign's compilers"), "{text}");
+    let (code, text) = with(&[&two], &["work", "--no-reduce", "--store", "c.db"]);
+    assert!((0..=1).contains(&code), "{text}");
+    assert_eq!(outcomes("c.db"), outcomes("alone.db"));
+    assert_each_once(folder.path(), "c.db", 24);
+    let verdicts = |store: &str| {
+        let stored = Store::read(place(folder.path(), store)).unwrap().verdicts().unwrap();
+        let mut found: Vec<_> = stored.into_iter().map(|v| (v.program, v.culprit, v.symptom)).collect();
+        found.sort();
+        found
+    };
+    assert_eq!(verdicts("c.db"), verdicts("alone.db"));
 }
 
 #[test]

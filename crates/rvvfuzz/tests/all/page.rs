@@ -232,6 +232,28 @@ fn without_a_token_nothing_is_changed_and_with_one_others_need_it_to_look() {
 }
 
 #[test]
+fn a_terminal_is_told_nothing_but_text() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(campaign(&folder.path().join("c.db")));
+    let all: [&[&str]; 6] = [
+        &["show"],
+        &["show", "2"],
+        &["show", "2", "--all"],
+        &["show", "1", "--c"],
+        &["show", "--all"],
+        &["export", "2"],
+    ];
+    for args in all {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rvvfuzz"));
+        let output =
+            command.args(args).args(["--store", "c.db"]).current_dir(folder.path()).output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+        let text = [output.stdout, output.stderr].concat();
+        assert!(!text.contains(&0x1b), "{args:?}: {}", String::from_utf8_lossy(&text));
+    }
+}
+
+#[test]
 fn many_who_say_nothing_keep_nobody_out_for_long() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.db");

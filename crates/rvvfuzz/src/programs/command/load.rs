@@ -224,7 +224,8 @@ impl Command {
                 std::thread::sleep(work.min(end.saturating_duration_since(Instant::now())));
             }
             let begin = Instant::now();
-            let worked = Worked { worker: leases.worker(), seconds: leases.seconds(), reduces: false };
+            let (worker, seconds, able) = (leases.worker(), leases.seconds(), leases.ability());
+            let worked = Worked { worker, seconds, reduces: false, able };
             store.save_leased(&batch, work.as_secs_f64(), &worked)?;
             if renewed.elapsed().as_secs_f64() > leases.seconds() / 3.0 {
                 leases.renew(part.programs, 0.0)?;
@@ -269,8 +270,11 @@ impl Command {
         let _ =
             writeln!(out, "\n| table | rows for 1000 programs | bytes for a row |\n| --- | ---: | ---: |");
         for TableSize { name, rows, bytes } in tables {
-            let size =
-                if *bytes == 0 { "not known".to_string() } else { (bytes / (*rows).max(1)).to_string() };
+            let size = match (*rows, *bytes) {
+                (_, 0) => "not known".to_string(),
+                (0, _) => "–".to_string(),
+                (rows, bytes) => (bytes / rows).to_string(),
+            };
             let _ = writeln!(out, "| {name} | {:.0} | {size} |", 1000.0 * *rows as f64 / programs);
         }
         let _ = writeln!(

@@ -216,7 +216,7 @@ impl Command {
             match Store::resume(&self.store) {
                 Ok((store, settings)) => {
                     let stored = (&settings, &self.store);
-                    let campaign = go_on(&self.programs, &self.testbeds, stored, line)?;
+                    let campaign = go_on(&self.programs, &self.testbeds, stored, &[], line)?;
                     return Ok((store, settings, campaign));
                 }
                 // Nothing to go on with: from the beginning.
@@ -228,18 +228,24 @@ impl Command {
     }
 }
 
-/// The stored campaign, if the command line does not ask for another.
+/// The stored campaign, if the command line does not ask for another, without the compilers at these places.
 pub(super) fn go_on(
     programs: &ProgramArgs,
     testbeds: &TestbedArgs,
     (stored, place): (&Settings, &Place),
+    lacks: &[usize],
     line: &mut LiveLine,
 ) -> Result<Campaign, String> {
     let mut asked = stored.clone();
     programs.apply(&mut asked);
     let named = if testbeds.is_empty() {
-        still_there(stored)?;
-        Named::stored(stored)
+        if lacks.is_empty() {
+            still_there(stored)?;
+        }
+        let mut named = Named::stored(stored);
+        let is_here = |name: &String| !lacks.iter().any(|&at| stored.compilers[at].name == *name);
+        named.compilers.retain(is_here);
+        named
     } else {
         testbeds.apply(&mut asked, &mut |note| line.say(&note))?
     };
@@ -250,6 +256,7 @@ pub(super) fn go_on(
         ));
     }
     let campaign = Campaign::new(stored)?;
+    campaign.go_without(lacks);
     check(&campaign, &named, line)?;
     Ok(campaign)
 }

@@ -4,6 +4,7 @@ use super::{Done, exit};
 use crate::programs::judge::outcome::Kind;
 use crate::programs::known;
 use crate::programs::report::live::duration;
+use crate::programs::report::view::plain;
 use crate::programs::store::query::StoredVerdict;
 use crate::programs::store::{Place, Store, StoreError, kind};
 use clap::Args;
@@ -59,7 +60,7 @@ impl Command {
                 let verdicts = store.verdicts().map_err(|e| e.to_string())?;
                 let found = verdicts.into_iter().find(|v| v.id == id);
                 let verdict = found.ok_or_else(|| format!("there is no verdict {id} in {}", self.store))?;
-                self.one(&store, &verdict)
+                self.one(&store, &harmless(verdict))
             }
         }
     }
@@ -68,7 +69,7 @@ impl Command {
         let fail = |e: StoreError| e.to_string();
         let ir = match &v.reduced_ir {
             Some(ir) => Some(ir.clone()),
-            None => store.program(v.program).map_err(fail)?,
+            None => store.program(v.program).map_err(fail)?.map(|ir| plain(&ir)),
         };
         let none = || format!("the program of verdict {} was not kept", v.id);
         if self.ir {
@@ -129,7 +130,8 @@ impl Command {
                 .map_or("", |(_, d)| d.lines().next().unwrap_or(""));
             let outcome = kind(letter).map_or("not run", Kind::name);
             let mark = if v.testbeds.contains(&number) { '>' } else { ' ' };
-            outln!("{mark} {name:<52} {outcome} {}", said.chars().take(100).collect::<String>());
+            let said = plain(&said.chars().take(100).collect::<String>());
+            outln!("{mark} {:<52} {outcome} {said}", plain(name));
         }
         if !self.all && failing > shown {
             outln!("  and {} more", failing - shown);
@@ -141,23 +143,23 @@ impl Command {
     fn list(&self, store: &Store) -> Result<bool, StoreError> {
         let bugs = store.bugs()?;
         for (testbed, why) in store.broken()? {
-            outln!("{testbed} does not work: {}", why.lines().next().unwrap_or(""));
+            outln!("{} does not work: {}", plain(&testbed), plain(why.lines().next().unwrap_or("")));
         }
         let verdicts = store.verdicts()?;
         let most = if self.all { usize::MAX } else { 3 };
         for bug in bugs.iter().filter(|b| b.shown.fault.is_none()) {
-            outln!("{} × {}", bug.verdicts.len(), bug.signature);
+            outln!("{} × {}", bug.verdicts.len(), plain(&bug.signature));
             for v in verdicts.iter().filter(|v| bug.verdicts.contains(&v.id)).take(most) {
-                let axes = if v.axes.is_empty() { String::new() } else { format!(" [{}]", v.axes) };
-                outln!("  {:>5}  program {:<8}{axes} {}", v.id, v.program, v.headline());
+                let axes = if v.axes.is_empty() { String::new() } else { format!(" [{}]", plain(&v.axes)) };
+                outln!("  {:>5}  program {:<8}{axes} {}", v.id, v.program, plain(&v.headline()));
             }
             if bug.verdicts.len() > most {
                 outln!("         and {} more (--all)", bug.verdicts.len() - most);
             }
         }
         for bug in bugs.iter().filter(|b| b.shown.fault.is_some()) {
-            let (count, name) = (bug.verdicts.len(), &bug.signature);
-            outln!("{count} × known: {name}{}, first verdict {}", known::describe(name), bug.verdicts[0]);
+            let (count, name) = (bug.verdicts.len(), plain(&bug.signature));
+            outln!("{count} × known: {name}{}, first verdict {}", known::describe(&name), bug.verdicts[0]);
         }
         // Those who were here within a day.
         for worker in store.workers()?.iter().filter(|w| w.ago < 86400.0) {
@@ -169,6 +171,24 @@ impl Command {
             outln!("Nothing is wrong.");
         }
         Ok(bugs.is_empty())
+    }
+}
+
+/// A verdict whose texts do nothing to a terminal: a store may come from anywhere.
+fn harmless(v: StoredVerdict) -> StoredVerdict {
+    let some = |text: &Option<String>| text.as_deref().map(plain);
+    StoredVerdict {
+        culprit: plain(&v.culprit),
+        symptom: plain(&v.symptom),
+        axes: plain(&v.axes),
+        detail: plain(&v.detail),
+        signature: some(&v.signature),
+        reduced_ir: some(&v.reduced_ir),
+        reduced_c: some(&v.reduced_c),
+        report_md: some(&v.report_md),
+        early: some(&v.early),
+        fault: some(&v.fault),
+        ..v
     }
 }
 

@@ -150,14 +150,34 @@ fn same_names(settings: &Settings) -> Result<(), String> {
 
 /// Whether the compilers and emulators of a stored campaign are still what they were.
 pub(super) fn still_there(settings: &Settings) -> Result<(), String> {
-    for compiler in &settings.compilers {
-        let Some(command) = compiler.command.first().filter(|_| compiler.family != "custom") else {
-            continue;
-        };
+    let missing = lacking(settings)?;
+    match missing.into_iter().next() {
+        Some((_, why)) => Err(why),
+        None => Ok(()),
+    }
+}
+
+/// The compilers of a stored campaign that this machine does not have, by their places, and why.
+///
+/// # Errors
+/// An emulator that it does not have.
+pub(super) fn lacking(settings: &Settings) -> Result<Vec<(usize, String)>, String> {
+    let mut missing = Vec::new();
+    for (place, compiler) in settings.compilers.iter().enumerate() {
+        let Some(command) = compiler.command.first() else { continue };
         let was = format!("the campaign was begun with `{}` {}", compiler.name, compiler.version);
-        let is = Compiler::find(command).map_err(|why| format!("{was}, which cannot be used now: {why}"))?;
-        if is.version != compiler.version {
-            return Err(format!("{was}, which is {} now; begin another campaign", is.version));
+        if compiler.family == "custom" {
+            if rvv_tools::find::on_path(command).is_none() {
+                missing.push((place, format!("{was}, and `{command}` is not on PATH")));
+            }
+            continue;
+        }
+        match Compiler::find(command) {
+            Ok(is) if is.version == compiler.version => {}
+            Ok(is) => {
+                missing.push((place, format!("{was}, which is {} now; begin another campaign", is.version)))
+            }
+            Err(why) => missing.push((place, format!("{was}, which cannot be used now: {why}"))),
         }
     }
     for emulator in settings.emulators.iter().filter(|e| e.name == "qemu") {
@@ -169,5 +189,5 @@ pub(super) fn still_there(settings: &Settings) -> Result<(), String> {
             return Err(format!("{was}, which is {} now; begin another campaign", is.version));
         }
     }
-    Ok(())
+    Ok(missing)
 }

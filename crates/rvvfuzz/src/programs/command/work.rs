@@ -1,13 +1,13 @@
 //! `rvvfuzz work`.
 
 use super::run::{ProgramArgs, Told, begin, go_on, heading, stop_flag, summary};
-use super::testbed_args::TestbedArgs;
+use super::testbed_args::{TestbedArgs, lacking};
 use super::{Done, duration, exit, processors};
 use crate::programs::reduce::queue::Reduce;
 use crate::programs::reduce::reducer::Reducer;
 use crate::programs::report::live::LiveLine;
 use crate::programs::settings::Settings;
-use crate::programs::store::lease::Leases;
+use crate::programs::store::lease::{Able, Leases};
 use crate::programs::store::{Place, Store, StoreError};
 use crate::programs::workers::{self, Options};
 use clap::Args;
@@ -29,8 +29,9 @@ Examples:
   rvvfuzz work --store postgres://fuzz@db/rvv --count 1000000     the campaign ends after so many programs
   rvvfuzz work --store campaign.db --builtin --jobs 1             a file, for workers of one machine
 
-The password comes from PGPASSWORD or ~/.pgpass, as with psql, or is in the address. It is never shown. A machine must
-have the campaign's compilers and emulators, in their versions, and the version of rvvfuzz that began it.
+The password comes from PGPASSWORD or ~/.pgpass, as with psql, or is in the address. It is never shown. A machine that
+lacks some of the campaign's compilers, in their versions, builds with those it has, and leaves the rest to others; it must
+have the emulators, and the version of rvvfuzz that began the campaign, unless it only reduces.
 
 Ctrl-C finishes the current batches, saves, and gives the rest back; a second one ends at once.
 It ends with 0 if nothing is wrong, 1 if there are verdicts, 2 if it could not run.")]
@@ -50,6 +51,9 @@ pub struct Command {
     /// Do not reduce programs: others will
     #[arg(long)]
     no_reduce: bool,
+    /// Only reduce what others find; then rvvfuzz may be of another version than theirs
+    #[arg(long, conflicts_with_all = ["no_reduce", "count"])]
+    reduce_only: bool,
     /// Time to reduce one program, and the same again to bisect the passes
     #[arg(long, value_parser = duration, default_value = "2m")]
     reduce_time: Duration,
@@ -73,7 +77,7 @@ impl Command {
     fn join(&self, line: &mut LiveLine) -> Result<(Leases, Settings), StoreError> {
         let patience = Instant::now() + Duration::from_secs(15);
         loop {
-            match Leases::join(&self.store, self.lease) {
+            match Leases::join_as(&self.store, self.lease, self.reduce_only) {
                 Err(error @ StoreError::Lost { .. }) if Instant::now() < patience => {
                     line.say(&format!("{error}; trying again"));
                     std::thread::sleep(Duration::from_secs(1));
@@ -87,7 +91,7 @@ impl Command {
         let fail = |e: StoreError| e.to_string();
         let mut line = LiveLine::default();
         let (mut leases, settings) = match self.join(&mut line) {
-            Err(StoreError::Empty { .. }) => {
+            Err(StoreError::Empty { .. }) if !self.reduce_only => {
                 // Another may begin it at the same time: then this one joins.
                 let begun = begin(&self.programs, &self.testbeds, &self.store, &mut line);
                 match begun.map(drop) {
@@ -101,7 +105,18 @@ impl Command {
             }
             other => other.map_err(fail)?,
         };
-        let campaign = go_on(&self.programs, &self.testbeds, (&settings, &self.store), &mut line)?;
+        let missing = if self.testbeds.is_empty() { lacking(&settings)? } else { Vec::new() };
+        let others = settings.compilers.iter().filter(|c| !c.command.is_empty()).count();
+        if let Some((_, why)) = missing.first().filter(|_| missing.len() == others) {
+            return Err(format!("this machine has none of the campaign's compilers: {why}"));
+        }
+        for (place, why) in &missing {
+            let name = &settings.compilers[*place].name;
+            line.say(&format!("`{name}` is left to other machines: {why}"));
+        }
+        let lacks: Vec<usize> = missing.into_iter().map(|(place, _)| place).collect();
+        let campaign = go_on(&self.programs, &self.testbeds, (&settings, &self.store), &lacks, &mut line)?;
+        leases = leases.able(Able { all: settings.compilers.len(), lacks });
         if let Some(count) = self.count {
             leases.end_at(count).map_err(fail)?;
         }

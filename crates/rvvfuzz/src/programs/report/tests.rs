@@ -118,23 +118,24 @@ fn pages_escape_what_they_quote() {
     }
 }
 
-/// A file's policy names the digest of the one script that it allows.
+/// A file's policy names the digests of the one script and the one style sheet that it allows.
 #[test]
-fn the_script_of_a_file_is_allowed() {
+fn the_script_and_the_style_of_a_file_are_allowed() {
     use sha2::Digest;
-    let digest = sha2::Sha256::digest(page::SCRIPT.as_bytes());
     let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let group = |bytes: &[u8]| -> String {
         let bits = bytes.iter().fold(0_u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - bytes.len()));
-        let letter = |n: usize| {
-            if n > bytes.len() { '=' } else { letters[(bits >> (18 - 6 * n)) as usize & 63] as char }
-        };
-        (0..4).map(letter).collect()
+        let digit = |n: usize| letters[(bits >> (18 - 6 * n)) as usize & 63] as char;
+        (0..4).map(|n| if n > bytes.len() { '=' } else { digit(n) }).collect()
     };
-    let text: String = digest.chunks(3).map(group).collect();
+    let digest =
+        |text: &str| -> String { sha2::Sha256::digest(text.as_bytes()).chunks(3).map(group).collect() };
     let folder = tempfile::tempdir().unwrap();
     let page = page::file(&nasty(folder.path())).unwrap();
-    assert!(page.contains(&format!("script-src 'sha256-{text}'")), "SCRIPT_DIGEST is sha256-{text}");
+    for (what, text) in [("script-src", page::SCRIPT), ("style-src", page::STYLE)] {
+        let digest = digest(text);
+        assert!(page.contains(&format!("{what} 'sha256-{digest}'")), "{what} is sha256-{digest}");
+    }
 }
 
 #[test]

@@ -265,7 +265,7 @@ fn sound(ir: &str) -> Option<Program> {
 }
 
 /// A text without characters that change what a terminal does.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let shown = |c: char| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
 }

@@ -86,7 +86,8 @@ pub enum StoreError {
     },
     /// Another version of this program began the campaign: its programs have other numbers.
     #[error(
-        "the campaign in {} was begun by rvvfuzz {version}, and this is {}: only workers of that version may join it",
+        "the campaign in {} was begun by rvvfuzz {version}, and this is {}: only workers of that version may join it, or those \
+         with --reduce-only",
         path.display(),
         env!("CARGO_PKG_VERSION")
     )]

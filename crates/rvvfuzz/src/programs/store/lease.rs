@@ -7,7 +7,7 @@
 use super::db::{Statements, insert_many, values};
 use super::query::StoredVerdict;
 use super::{
-    BatchRecord, Open, Place, Reduction, Settings, Store, StoreError, save_meta, write, write_costs,
+    BatchRecord, Open, Place, Reduction, Settings, Store, StoreError, rest, save_meta, write, write_costs,
 };
 use crate::programs::sampling;
 use std::time::Duration;
@@ -16,10 +16,12 @@ use std::time::Duration;
 const GAPS: u64 = 100_000;
 
 /// What a worker is to do next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Programs `first .. first + count`.
     Programs(u64, u64),
+    /// The same, with only these compilers: others have judged them without.
+    Rest(u64, u64, Vec<usize>),
     /// Nothing as long as others are at work on the rest.
     Wait,
     /// Everything is done.
@@ -41,13 +43,36 @@ pub struct Worker {
     pub cpu: f64,
 }
 
+/// Which compilers of the campaign a machine has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Able {
+    /// How many the campaign has.
+    pub all: usize,
+    /// Those that are not here, by their places in the settings.
+    pub lacks: Vec<usize>,
+}
+
+impl Able {
+    /// Of these compilers, or of all, those that are not here.
+    fn left(&self, of: Option<&[usize]>) -> Vec<usize> {
+        let all: Vec<usize> = of.map_or_else(|| (0..self.all).collect(), <[usize]>::to_vec);
+        all.into_iter().filter(|c| self.lacks.contains(c)).collect()
+    }
+}
+
 /// A worker's share of a campaign.
 pub struct Leases {
     store: Store,
     worker: String,
     seconds: f64,
     batch: u64,
+    able: Able,
+    /// It does nothing but reduce.
+    only_reduces: bool,
 }
+
+/// At most so many leases are looked at for one that this machine can do.
+const LOOKED_AT: usize = 200;
 
 /// A name that no other worker has: machine, process, and when it began.
 fn new_name() -> String {
@@ -63,16 +88,41 @@ impl Leases {
     /// # Errors
     /// When there is none, or it cannot be joined.
     pub fn join(place: &Place, lease: Duration) -> Result<(Leases, Settings), StoreError> {
+        Leases::join_as(place, lease, false)
+    }
+
+    /// The same, of a worker that may reduce only. The programs of findings are in the store, and mean the same to every
+    /// version; their numbers do not. So it may be of another version.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be joined.
+    pub fn join_as(
+        place: &Place,
+        lease: Duration,
+        only_reduces: bool,
+    ) -> Result<(Leases, Settings), StoreError> {
         let (store, settings) = Store::go_on(place.clone(), Open::Shared)?;
         let version = store.meta("version")?.unwrap_or_default();
-        if version != env!("CARGO_PKG_VERSION") {
+        if version != env!("CARGO_PKG_VERSION") && !only_reduces {
             return Err(StoreError::OtherVersion { path: store.path(), version });
         }
         let seconds = lease.as_secs_f64().max(1.0);
-        let leases = Leases { store, worker: new_name(), seconds, batch: settings.batch.max(1) };
+        let (worker, batch, able) = (new_name(), settings.batch.max(1), Able::default());
+        let leases = Leases { store, worker, seconds, batch, able, only_reduces };
         leases.begin()?;
         leases.renew(0, 0.0)?;
         Ok((leases, settings))
+    }
+
+    /// The same, on a machine that has only some of the compilers.
+    #[must_use]
+    pub fn able(self, able: Able) -> Leases {
+        Leases { able, ..self }
+    }
+
+    /// Which compilers this machine has.
+    pub fn ability(&self) -> &Able {
+        &self.able
     }
 
     /// What this worker is called.
@@ -128,6 +178,28 @@ impl Leases {
         self.store.save_meta("count", &count.to_string())
     }
 
+    /// What is done first of the leases that are free, and its kind: whole batches, then what is left of some for
+    /// compilers that are here.
+    fn free(&self, to: &mut dyn Statements, now: f64) -> Result<Option<(String, Next)>, StoreError> {
+        let mut kinds = vec![("programs".to_string(), None)];
+        for row in to.query("select distinct kind from leases where kind like 'rest %' order by kind", &[])? {
+            let Ok(kind) = row.get::<String>(0) else { continue };
+            let of = rest::compilers(&kind).filter(|of| of.iter().any(|c| !self.able.lacks.contains(c)));
+            kinds.extend(of.map(|of| (kind, Some(of))));
+        }
+        for (kind, of) in kinds {
+            let sql = format!(
+                "select first, count from leases where kind = ?1 and until < ?2 order by first limit 1{}",
+                self.store.db.dialect().skip_locked
+            );
+            let rows = to.query(&sql, values![&kind, now])?;
+            let Some((Ok(first), Ok(count))) = rows.first().map(|r| (r.get(0), r.get(1))) else { continue };
+            let next = of.map_or(Next::Programs(first, count), |of| Next::Rest(first, count, of));
+            return Ok(Some((kind, next)));
+        }
+        Ok(None)
+    }
+
     /// Takes programs, at most so many: first what others have left.
     ///
     /// # Errors
@@ -138,19 +210,16 @@ impl Leases {
         let mut divided = true;
         self.store.db.transaction(&mut |to| {
             (next, divided) = (Next::Wait, true);
-            let until = number::<f64>(to, &format!("select {}", dialect.now))? + self.seconds;
-            let free = format!(
-                "select first, count from leases where kind = 'programs' and until < ?1 order by first limit 1{}",
-                dialect.skip_locked
-            );
-            if let Some(row) = to.query(&free, values![until - self.seconds])?.first() {
-                let (first, count) = (row.get(0), row.get(1));
-                if let (Ok(first), Ok(count)) = (first, count) {
-                    let sql = "update leases set worker = ?1, until = ?2 where kind = 'programs' and first = ?3";
-                    to.execute(sql, values![&self.worker, until, first])?;
-                    next = Next::Programs(first, count);
-                    return Ok(());
-                }
+            let now = number::<f64>(to, &format!("select {}", dialect.now))?;
+            let until = now + self.seconds;
+            if !self.only_reduces
+                && let Some((kind, free)) = self.free(to, now)?
+            {
+                let (Next::Programs(first, _) | Next::Rest(first, ..)) = &free else { return Ok(()) };
+                let sql = "update leases set worker = ?1, until = ?2 where kind = ?3 and first = ?4";
+                to.execute(sql, values![&self.worker, until, kind, *first])?;
+                next = free;
+                return Ok(());
             }
             let end = note(to, "count", "")?.unwrap_or(u64::MAX >> 1);
             // Somebody has merged another store into this one: what there is to do is divided again.
@@ -159,8 +228,15 @@ impl Leases {
                 return Ok(());
             };
             if first >= end {
-                let left: i64 = number(to, "select count(*) from leases where kind = 'programs'")?;
+                // What waits for compilers that are not here keeps nobody.
+                let sql = "select count(*) from leases where kind = 'programs' or (kind like 'rest %' and until > ?1) \
+                           or (kind = 'reduce' and ?2 = 1)";
+                let left = to.query(sql, values![now, i64::from(self.only_reduces)])?;
+                let left: i64 = left.first().and_then(|r| r.get(0).ok()).unwrap_or(0);
                 next = if left > 0 { Next::Wait } else { Next::End };
+                return Ok(());
+            }
+            if self.only_reduces {
                 return Ok(());
             }
             // Batches end where they always do.
@@ -178,29 +254,35 @@ impl Leases {
         Ok(next)
     }
 
-    /// Takes a verdict to reduce that nobody works on, and its program.
+    /// Takes a verdict to reduce that nobody works on and that `can` be reduced here, and its program.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn take_reduction(&self) -> Result<Option<(StoredVerdict, String)>, StoreError> {
+    pub fn take_reduction(
+        &self,
+        can: &dyn Fn(&StoredVerdict) -> bool,
+    ) -> Result<Option<(StoredVerdict, String)>, StoreError> {
         let dialect = self.store.db.dialect();
-        loop {
-            let mut taken: Option<i64> = None;
-            self.store.db.transaction(&mut |to| {
-                taken = None;
-                let until = number::<f64>(to, &format!("select {}", dialect.now))? + self.seconds;
-                let free = format!(
-                    "select first from leases where kind = 'reduce' and until < ?1 order by first limit 1{}",
-                    dialect.skip_locked
-                );
-                let rows = to.query(&free, values![until - self.seconds])?;
-                let Some(id) = rows.first().and_then(|r| r.get::<i64>(0).ok()) else { return Ok(()) };
-                taken = Some(id);
-                let sql = "update leases set worker = ?1, until = ?2 where kind = 'reduce' and first = ?3";
-                to.execute(sql, values![&self.worker, until, id]).map(|_| ())
-            })?;
-            let Some(id) = taken else { return Ok(None) };
+        let now = dialect.now;
+        let sql = format!(
+            "select first from leases where kind = 'reduce' and until < {now} order by first limit {LOOKED_AT}"
+        );
+        for id in self.store.rows(&sql, |r| r.get::<i64>(0))? {
             let found = self.store.verdict(id)?.filter(|v| v.signature.is_none() && v.fault.is_none());
+            if found.as_ref().is_some_and(|v| !can(v)) {
+                continue;
+            }
+            // Another may have taken it since.
+            let mut taken = false;
+            self.store.db.transaction(&mut |to| {
+                let now = number::<f64>(to, &format!("select {now}"))?;
+                let sql = "update leases set worker = ?1, until = ?2 where kind = 'reduce' and first = ?3 and until < ?4";
+                taken = to.execute(sql, values![&self.worker, now + self.seconds, id, now])? > 0;
+                Ok(())
+            })?;
+            if !taken {
+                continue;
+            }
             if let Some(verdict) = found
                 && let Some(ir) = self.store.program(verdict.program)?
             {
@@ -209,6 +291,7 @@ impl Leases {
             // Nothing is left to do about it.
             self.store.execute("delete from leases where kind = 'reduce' and first = ?1", values![id])?;
         }
+        Ok(None)
     }
 
     /// Says that this worker lives, and what it has done so far.
@@ -268,18 +351,27 @@ impl Store {
         let mut saved = None;
         self.db.transaction(&mut |to| {
             saved = None;
-            let sql =
-                "delete from leases where kind = 'programs' and first = ?1 and count = ?2 and worker = ?3";
-            if to.execute(sql, values![batch.first, batch.count, leases.worker])? == 0 {
+            let kind = rest::lease_kind(batch.rest.as_deref());
+            let sql = "delete from leases where kind = ?1 and first = ?2 and count = ?3 and worker = ?4";
+            if to.execute(sql, values![kind, batch.first, batch.count, leases.worker])? == 0 {
                 return Ok(());
+            }
+            let left = leases.able.left(batch.rest.as_deref());
+            if !left.is_empty() {
+                let sql = "insert into leases values(?1, ?2, ?3, '', 0.0)";
+                to.execute(sql, values![rest::lease_kind(Some(&left)), batch.first, batch.count])?;
             }
             let now: f64 = number(to, &format!("select {}", dialect.now))?;
             let rows = to.query("select value from meta where key = 'began'", &[])?;
             let began = rows.first().and_then(|r| r.get::<String>(0).ok()).and_then(|t| t.parse().ok());
             let at = (now - began.unwrap_or(now)).max(0.0);
-            let ids = write(to, batch, &fresh, at)?;
+            let whole = batch.rest.is_none() && left.is_empty();
+            let ids = write(to, batch, &fresh, at, whole)?;
             let verdicts = batch.programs.iter().flat_map(|p| p.verdicts.iter().map(move |v| (p, v)));
-            let reduced = ids.iter().zip(verdicts).filter(|(_, (p, v))| v.fault.is_none() && p.ir.is_some());
+            let reduced = ids
+                .iter()
+                .zip(verdicts)
+                .filter(|(id, (p, v))| **id > 0 && v.fault.is_none() && p.ir.is_some());
             let (worker, until) =
                 if leases.reduces { (leases.worker, now + leases.seconds) } else { ("", 0.0) };
             let rows: Vec<_> = reduced
@@ -365,6 +457,8 @@ pub struct Worked<'a> {
     pub seconds: f64,
     /// Whether it reduces what it finds.
     pub reduces: bool,
+    /// Which compilers it has.
+    pub able: &'a Able,
 }
 
 fn add_cpu(to: &mut dyn Statements, cpu: f64, for_update: &str) -> Result<f64, StoreError> {

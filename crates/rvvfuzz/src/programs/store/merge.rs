@@ -123,7 +123,7 @@ fn alone(to: &mut dyn Statements, now: &str, store: &Store) -> Result<(), StoreE
     if rows.first().and_then(|r| r.get::<i64>(0).ok()) != Some(0) {
         return Err(StoreError::AtWork { path: store.path() });
     }
-    to.execute("delete from leases", &[]).map(|_| ())
+    to.execute("delete from leases where kind in ('programs', 'reduce')", &[]).map(|_| ())
 }
 
 /// A batch of the other store.
@@ -168,9 +168,18 @@ impl Batch<'_> {
         let coverage =
             self.rows(db, &format!("select name, overloaded, program, at from coverage {within}"))?;
         let verdicts = self.rows(db, VERDICTS)?;
+        // What waits for a machine with another compiler.
+        let rests = match from.format {
+            ..3 => Vec::new(),
+            _ => self.of_first(
+                db,
+                "select kind, first, count, '', 0.0 from leases where first = ?1 and kind like 'rest %'",
+            )?,
+        };
         let now = to.db.dialect().now;
         to.db.transaction(&mut |t| {
             alone(t, now, to)?;
+            insert_many(t, "leases", &rests, "on conflict do nothing")?;
             insert_many(t, "batches", &batches, "")?;
             insert_many(t, "programs", &programs, "")?;
             insert_many(t, "details", &details, "")?;

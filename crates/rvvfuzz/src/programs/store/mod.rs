@@ -12,16 +12,19 @@ mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
 pub mod query;
+mod rest;
 mod schema;
 mod sqlite;
 pub mod states;
+mod write;
 
-use self::db::{Database, Row, Statements, Value, insert_many, values};
+use self::db::{Database, Row, Value, insert_many, values};
 pub use self::error::StoreError;
 use self::error::wrap;
 pub use self::place::{Address, Place};
 pub use self::schema::FORMAT;
 use self::sqlite::Sqlite;
+use self::write::{cut, save_meta, write, write_broken, write_costs};
 use super::settings::Settings;
 use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::judge::vote::{Culprit, Verdict};
@@ -61,6 +64,8 @@ pub struct BatchRecord {
     pub timings: Vec<(usize, Option<usize>, f64)>,
     /// Testbeds that did not work, and why.
     pub broken: Vec<(String, String)>,
+    /// Only these compilers of the settings, by their places: others have judged the batch without them.
+    pub rest: Option<Vec<usize>>,
 }
 
 /// A program of a batch.
@@ -205,9 +210,10 @@ impl Store {
     pub fn resume(place: impl Into<Place>) -> Result<(Store, Settings), StoreError> {
         let (store, settings) = Store::go_on(place.into(), Open::Existing)?;
         if store.place.file().is_some() {
-            // Nobody else is at work on it: what workers had taken is free, and is found by what is missing.
+            // Nobody else is at work on it: what workers had taken is free, and is found by what is missing. What
+            // waits for a machine with another compiler still does.
             store.db.transaction(&mut |to| {
-                to.execute("delete from leases", &[])?;
+                to.execute("delete from leases where kind in ('programs', 'reduce')", &[])?;
                 to.execute("delete from meta where key = 'next'", &[]).map(|_| ())
             })?;
         }
@@ -446,7 +452,7 @@ impl Store {
         let fresh = self.fresh(batch);
         let mut ids = Vec::new();
         self.db.transaction(&mut |to| {
-            ids = write(to, batch, &fresh, at.clock)?;
+            ids = write(to, batch, &fresh, at.clock, true)?;
             write_costs(to, batch, at.cpu)
         })?;
         self.covered.extend(fresh.iter().map(|(name, o, _)| (name.to_string(), *o)));
@@ -510,99 +516,6 @@ fn lock_file(path: &Path, how: Open) -> Result<File, StoreError> {
         Err(TryLockError::Error(_)) => {}
     }
     Ok(lock)
-}
-
-fn save_meta(to: &mut dyn Statements, key: &str, value: &str) -> Result<(), StoreError> {
-    let query = "insert into meta values(?1, ?2) on conflict(key) do update set value = excluded.value";
-    to.execute(query, values![key, value]).map(|_| ())
-}
-
-fn write_broken(to: &mut dyn Statements, broken: &[(String, String)]) -> Result<(), StoreError> {
-    for (testbed, why) in broken {
-        let query = "insert into broken values(?1, ?2) on conflict(testbed) do update set why = excluded.why";
-        to.execute(query, values![testbed, cut(why, DETAIL)])?;
-    }
-    Ok(())
-}
-
-/// Writes all of a batch but what it cost, at this time of the campaign. Returns the verdicts' numbers.
-fn write(
-    to: &mut dyn Statements,
-    batch: &BatchRecord,
-    calls: &[&(&'static str, bool, u64)],
-    at: f64,
-) -> Result<Vec<i64>, StoreError> {
-    let BatchRecord { first, count, seconds, operations, checks, .. } = batch;
-    to.execute(
-        "insert into batches values(?1, ?2, ?3, ?4, ?5, ?6)",
-        values![*first, *count, at, *seconds, *operations, *checks],
-    )?;
-    let mut programs: Vec<Vec<Value>> = Vec::new();
-    let mut details: Vec<Vec<Value>> = Vec::new();
-    for p in &batch.programs {
-        let letters: String = p.outcomes.iter().map(|o| letter(o.as_ref().map(Outcome::kind))).collect();
-        programs.push(vec![p.number.into(), letters.into(), p.ir.as_ref().into()]);
-        let mut last: Option<&Outcome> = None;
-        for (testbed, outcome) in p.outcomes.iter().enumerate() {
-            let Some(outcome) = outcome.as_ref().filter(|o| **o != Outcome::Pass) else { continue };
-            let text = outcome.detail();
-            if last != Some(outcome) && !text.is_empty() {
-                details.push(vec![p.number.into(), testbed.into(), cut(&text, DETAIL).into()]);
-            }
-            last = Some(outcome);
-        }
-    }
-    insert_many(to, "programs", &programs, "")?;
-    insert_many(to, "details", &details, "")?;
-    let mut ids = Vec::new();
-    for (p, v) in batch.programs.iter().flat_map(|p| p.verdicts.iter().map(move |v| (p, v))) {
-        let (kind, who) = culprit(&v.culprit);
-        let testbeds = serde_json::to_string(&v.testbeds).unwrap_or_default();
-        let rows = to.query(
-            "insert into verdicts(program, culprit_kind, culprit, symptom, testbeds, axes, detail) \
-             values(?1, ?2, ?3, ?4, ?5, ?6, ?7) returning id",
-            values![
-                p.number,
-                kind,
-                who,
-                v.symptom.name(),
-                testbeds,
-                v.axes.join(", "),
-                cut(&v.detail, DETAIL)
-            ],
-        )?;
-        let id: i64 = rows.first().and_then(|r| r.get(0).ok()).unwrap_or(0);
-        let early = v.early.as_deref().map(|early| cut(early, DETAIL));
-        to.execute("insert into notes values(?1, ?2, ?3)", values![id, early, v.fault.as_ref()])?;
-        ids.push(id);
-    }
-    let row = |(name, overloaded, number): &&(&'static str, bool, u64)| -> Vec<Value> {
-        vec![(*name).into(), (*overloaded).into(), (*number).into(), at.into()]
-    };
-    let calls: Vec<Vec<Value>> = calls.iter().map(row).collect();
-    insert_many(to, "coverage", &calls, "on conflict do nothing")?;
-    let row = |(build, run, seconds): &(usize, Option<usize>, f64)| -> Vec<Value> {
-        vec![(*first).into(), (*build).into(), (*run).into(), (*seconds).into()]
-    };
-    let timings: Vec<Vec<Value>> = batch.timings.iter().map(row).collect();
-    insert_many(to, "timings", &timings, "")?;
-    write_broken(to, &batch.broken)?;
-    Ok(ids)
-}
-
-/// Writes what a batch cost; `cpu` is the campaign's CPU time so far.
-fn write_costs(to: &mut dyn Statements, batch: &BatchRecord, cpu: f64) -> Result<(), StoreError> {
-    to.execute("insert into costs values(?1, ?2, ?3)", values![batch.first, batch.pairs, cpu])?;
-    save_meta(to, "cpu", &cpu.to_string())
-}
-
-/// The first part of a text.
-fn cut(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 #[cfg(test)]

@@ -321,9 +321,6 @@ impl Database for Postgres {
             return Ok(false);
         }
         schema::FORMATS.iter().try_for_each(|sql| to.script(&schema::postgres(sql)))?;
-        // Letters of outcomes compress well, and are compressed only in rows that are longer than this: without it,
-        // than 2000 bytes. It is what a program takes that decides how much a server must keep.
-        to.script("alter table programs set (toast_tuple_target = 256)")?;
         Ok(true)
     }
 

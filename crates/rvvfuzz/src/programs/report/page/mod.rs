@@ -22,7 +22,8 @@ use std::fmt::Write;
 pub const STYLE: &str = include_str!("style.css");
 /// The script.
 pub const SCRIPT: &str = include_str!("script.js");
-/// The script's digest: a file's policy allows this script and no other.
+/// The digests of both: a file's policy allows these and no others.
+const STYLE_DIGEST: &str = "sha256-ffA3QygMTWygy4f7jRJgylsD2f6V1Iw4TTUabgpBIYc=";
 const SCRIPT_DIGEST: &str = "sha256-wcogAqFFi1oi5YgHY0p6pP49QBgeyUYauhqpZTPprVE=";
 
 /// Bugs with all their details in a file; the others are in its list.
@@ -243,7 +244,7 @@ fn shell(title: &str, top: &str, body: &str, served: bool) -> String {
         ("<link rel=\"stylesheet\" href=\"/style.css\">".to_string(), script)
     } else {
         let policy = format!(
-            "default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT_DIGEST}'; form-action 'none'; base-uri 'none'"
+            "default-src 'none'; style-src '{STYLE_DIGEST}'; script-src '{SCRIPT_DIGEST}'; form-action 'none'; base-uri 'none'"
         );
         let style = format!(
             "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\"><style>{STYLE}</style>"
