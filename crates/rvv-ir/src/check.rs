@@ -111,6 +111,9 @@ impl Program {
                 return fail(format!("the dimensions of `{}` do not fit its length", buffer.name));
             }
         }
+        if let Err(message) = self.check_records() {
+            return fail(message);
+        }
         for function in self.functions.iter().chain([&self.main]) {
             if let Some(var) = function.vars.iter().find(|v| seen.contains(&v.name)) {
                 return fail(format!("two things are called `{}`", var.name));

@@ -12,6 +12,7 @@ pub mod loops;
 mod parse;
 mod print;
 mod program;
+pub mod records;
 
 pub use check::{CheckError, Node, put_elem};
 pub use data::float_text;

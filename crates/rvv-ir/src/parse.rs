@@ -3,6 +3,7 @@
 use crate::data::{Distribution, Init};
 use crate::lex::{Place, Token, Tokens, tokens};
 use crate::loops::Pointers;
+use crate::records::MOST_FIELDS;
 use crate::{
     Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Linkage, Program, Stmt, VERSION, Var, VarDecl,
 };
@@ -78,11 +79,12 @@ pub(crate) struct Parser {
 }
 
 /// Words that no variable, buffer or function may be called.
-const KEYWORDS: [&str; 28] = [
+const KEYWORDS: [&str; 29] = [
     "rvv",
     "const",
     "data",
     "out",
+    "record",
     "param",
     "fn",
     "inline",
@@ -225,10 +227,14 @@ impl Parser {
         let mut main = Function { name: "main".to_string(), ..Function::default() };
         loop {
             let place = self.place();
-            match self.word("`const`, `data`, `out`, `param`, `fn`, `inline`, `global` or `main`")?.as_str() {
+            match self
+                .word("`const`, `data`, `out`, `record`, `param`, `fn`, `inline`, `global` or `main`")?
+                .as_str()
+            {
                 "const" => self.buffer(BufferKind::Const)?,
                 "data" => self.buffer(BufferKind::Data)?,
                 "out" => self.buffer(BufferKind::Out)?,
+                "record" => self.record()?,
                 "param" => {
                     std::mem::swap(&mut self.vars, &mut params);
                     let name = self.new_name("the parameter")?;
@@ -266,13 +272,36 @@ impl Parser {
                 }
                 other => {
                     let message = format!(
-                        "expected `const`, `data`, `out`, `param`, `fn`, `inline`, `global` or `main`, \
+                        "expected `const`, `data`, `out`, `record`, `param`, `fn`, `inline`, `global` or `main`, \
                          found `{other}`"
                     );
                     return Err(ParseError::new(place, message));
                 }
             }
         }
+    }
+
+    /// Buffers that are fields of one structure.
+    fn record(&mut self) -> Result<()> {
+        let mut fields = Vec::new();
+        loop {
+            let name = self.word("a buffer")?;
+            let Some(buffer) = self.buffer_number(&name) else {
+                return self.fail_before(format!("there is no buffer `{name}`"));
+            };
+            if fields.len() >= MOST_FIELDS {
+                return self.fail_before(format!("a record has at most {MOST_FIELDS} fields"));
+            }
+            fields.push(buffer);
+            if !self.takes(",") {
+                break;
+            }
+        }
+        if self.program.records.len() >= MAX_NAMES {
+            return self.fail_before(format!("there are more than {MAX_NAMES} records"));
+        }
+        self.program.records.push(fields);
+        Ok(())
     }
 
     fn buffer(&mut self, kind: BufferKind) -> Result<()> {

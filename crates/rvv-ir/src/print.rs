@@ -16,6 +16,10 @@ impl Display for Program {
         for buffer in &self.buffers {
             writeln!(f, "{buffer}")?;
         }
+        for fields in &self.records {
+            let name = |b: &usize| self.buffers.get(*b).map_or("?", |b| &b.name);
+            writeln!(f, "record {}", fields.iter().map(name).collect::<Vec<_>>().join(", "))?;
+        }
         for &(var, value) in &self.params {
             let (name, ty) = (self.main.name(var), type_name(self.main.ty(var)));
             writeln!(f, "param {name}: {ty} = {}", literal(self.main.ty(var), value))?;

@@ -17,6 +17,8 @@ pub struct Program {
     pub comment: Vec<String>,
     /// Global arrays, in the order in which `out` ones are printed.
     pub buffers: Vec<Buffer>,
+    /// Buffers that C has as fields of one array of structures, by their numbers: see [`crate::records`].
+    pub records: Vec<Vec<usize>>,
     /// Scalars whose value the compiler cannot see: variables of `main`, with their values.
     pub params: Vec<(Var, u64)>,
     /// Functions; each may call those before it.

@@ -170,6 +170,8 @@ biases! {
     loop_vectors / LoopVectors = "loop-vectors": 0.1,
     /// A statement in a loop is conditional.
     loop_conditions / LoopConditions = "loop-conditions": 0.15,
+    /// Buffers of a program of plain C are fields of an array of structures.
+    loop_structs / LoopStructs = "loop-structs": 0.2,
     /// A function works on floating point.
     loop_floats / LoopFloats = "loop-floats": 0.4,
     /// A function's buffers are parameters rather than globals.
@@ -364,6 +366,7 @@ pub const POLICIES: &[NamedPolicy] = &[
         &[
             (Bias::Loops, 1.0),
             (Bias::LoopInterleaved, 1.0),
+            (Bias::LoopStructs, 0.8),
             (Bias::LoopScatter, 0.5),
             (Bias::LoopIndirect, 0.7),
             (Bias::LoopModulo, 0.7),
@@ -429,8 +432,9 @@ impl Weights {
         if !rng.chance(self.swarm) {
             return weights;
         }
-        // Whether a program tries every pair was decided before.
-        for &bias in Bias::ALL.iter().filter(|b| **b != Bias::EveryPair) {
+        // Whether a program tries every pair was decided before; it has no structures.
+        let others = |b: &&Bias| !matches!(b, Bias::EveryPair | Bias::LoopStructs);
+        for &bias in Bias::ALL.iter().filter(others) {
             let factor = [0.0, 1.0, 1.0, 2.0][rng.below(4)];
             let weight = self.get(bias);
             if weight < 0.5 {

@@ -1,7 +1,7 @@
 //! Element statements as C.
 
-use super::Language;
 use super::body::{Body, integer};
+use super::{Globals, Language};
 use crate::loops::{Access, Binary, Builtin, CExpr, Lane, Lanes, Loop, Pointers, Pragma, Target, Unary};
 use crate::{Buffer, Function, Program, Stmt};
 use rvv_intrinsics::Elem;
@@ -23,12 +23,8 @@ pub(super) fn buffers_of(program: &Program, function: &Function) -> BTreeMap<usi
 }
 
 /// The parameters of a function through which it reaches its buffers. They hide the globals of the same name.
-pub(super) fn pointer_params(
-    program: &Program,
-    function: &Function,
-    names: &[String],
-    language: Language,
-) -> Vec<String> {
+pub(super) fn pointer_params(program: &Program, function: &Function, globals: &Globals) -> Vec<String> {
+    let (names, language) = (&globals.buffers, globals.language);
     let restrict = match function.pointers {
         Pointers::Globals => return Vec::new(),
         Pointers::Plain => "",
@@ -44,7 +40,28 @@ pub(super) fn pointer_params(
             dims => format!("{constant}{elem} (*{restrict}{name}){}", brackets(dims)),
         }
     };
-    buffers_of(program, function).into_iter().map(param).collect()
+    let mut found = Vec::new();
+    let mut records = BTreeMap::new();
+    let used = buffers_of(program, function);
+    for (&number, &stored) in &used {
+        if let Some(record) = program.record_of(number) {
+            *records.entry(record).or_insert(false) |= stored;
+        }
+    }
+    for number in used {
+        match program.record_of(number.0) {
+            None => found.push(param(number)),
+            Some(record) => {
+                // Once for all its fields.
+                if let Some(stored) = records.remove(&record) {
+                    let [tag, name] = &globals.records[record];
+                    let constant = if stored { "" } else { "const " };
+                    found.push(format!("{constant}struct {tag} *{restrict}{name}"));
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The type of a buffer's elements.
@@ -113,7 +130,18 @@ impl Body<'_> {
         if callee.pointers == Pointers::Globals {
             return Vec::new();
         }
-        buffers_of(self.program, callee).into_keys().map(|b| self.base(b)).collect()
+        let mut args: Vec<String> = Vec::new();
+        for buffer in buffers_of(self.program, callee).into_keys() {
+            let arg = match self.program.record_of(buffer) {
+                Some(record) => self.globals.records[record][1].clone(),
+                None => self.base(buffer),
+            };
+            // A record is passed once.
+            if !args.contains(&arg) {
+                args.push(arg);
+            }
+        }
+        args
     }
 
     pub(super) fn element_statement(&mut self, out: &mut String, stmt: &Stmt) {
@@ -251,6 +279,10 @@ impl Body<'_> {
 
     fn access(&self, access: &Access) -> String {
         let index: String = access.index.iter().map(|i| format!("[{}]", self.bare(i))).collect();
+        if let Some(record) = self.program.record_of(access.buffer) {
+            let (array, field) = (&self.globals.records[record][1], &self.globals.buffers[access.buffer]);
+            return format!("{array}{index}.{field}");
+        }
         format!("{}{index}", self.base(access.buffer))
     }
 

@@ -10,6 +10,7 @@ mod floats;
 mod loops;
 mod march;
 mod names;
+mod records;
 mod runtime;
 mod tables;
 
@@ -175,6 +176,8 @@ fn is_poked(buffer: &Buffer) -> bool {
 /// What a program's buffers and functions are called in C.
 struct Globals {
     buffers: Vec<String>,
+    /// The structure of each record, and the array of them.
+    records: Vec<[String; 2]>,
     functions: Vec<String>,
     /// The list of the buffers that programs write or whose contents are unknown, and that of those they
     /// print.
@@ -189,6 +192,7 @@ impl Globals {
         give("output");
         Globals {
             buffers: program.buffers.iter().map(|b| give(&b.name)).collect(),
+            records: records::names(program, &mut give),
             functions: program.functions.iter().map(|f| give(&f.name)).collect(),
             lists: ["buffers", "outputs"].map(give),
             language,
@@ -208,6 +212,7 @@ fn emit_program(
     for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
         declare(out, buffer, name, options.language, options.poked && is_poked(buffer));
     }
+    records::declare(out, program, &globals, "static");
     let named = program.buffers.iter().zip(&globals.buffers);
     let unknown = named.filter(|(b, _)| b.kind != BufferKind::Const).map(|(_, name)| format!("&{name}"));
     let unknown: Vec<String> = unknown.collect();
@@ -227,7 +232,9 @@ fn emit_program(
     for (var, bits) in &program.params {
         body.opaque(out, *var, *bits);
     }
+    records::copy_in(out, program, &globals);
     body.statements(out, &program.main.body);
+    records::copy_out(out, program, &globals);
     out.push_str("}\n\n");
     tables::output(out, program, n, prefix, &globals, options.mode);
 }
@@ -259,7 +266,7 @@ fn emit_functions(out: &mut String, program: &Program, globals: &Globals, file: 
                 format!("{} {}", f.ty(p), body.name(p))
             }
         }));
-        params.extend(pointer_params(program, f, &globals.buffers, globals.language));
+        params.extend(pointer_params(program, f, globals));
         out.push_str(&if params.is_empty() { "void".into() } else { params.join(", ") });
         out.push_str(")\n{\n");
         body.variables(out, |v| !f.params.contains(&v));
@@ -314,6 +321,7 @@ pub fn emit_function(program: &Program) -> String {
     file.give("program");
     let globals = Globals {
         buffers: program.buffers.iter().map(|b| file.give(&b.name)).collect(),
+        records: records::names(program, &mut |name| file.give(name)),
         functions: program.functions.iter().map(|f| file.give(&f.name)).collect(),
         lists: Default::default(),
         language: Language::C,
@@ -324,9 +332,11 @@ pub fn emit_function(program: &Program) -> String {
     if any_stmt(program, &|s| matches!(s, Stmt::Scratch(_))) {
         out.push_str("void hide(const volatile void *p);\n");
     }
-    for (buffer, name) in program.buffers.iter().zip(&globals.buffers) {
+    records::declare(&mut out, program, &globals, "extern");
+    for (number, (buffer, name)) in program.buffers.iter().zip(&globals.buffers).enumerate() {
         let (elem, size) = (buffer.elem, dimensions(buffer));
         match buffer.kind {
+            _ if program.record_of(number).is_some() => {}
             BufferKind::Const => declare(&mut out, buffer, name, globals.language, false),
             // As `declare` has them, so that the same statements fit.
             _ if elem.is_float() => {

@@ -375,7 +375,7 @@ impl Campaign {
                 }),
             }
         }
-let mut sample = self.sampling.sample(self.seed, whole.start, &self.testbeds);
+        let mut sample = self.sampling.sample(self.seed, whole.start, &self.testbeds);
         if let Some(rest) = rest {
             let compilers = self.compilers();
             let is_direct = |b: usize| self.testbeds.builds[b].compiler.family == Family::Direct;

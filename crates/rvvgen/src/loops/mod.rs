@@ -100,7 +100,24 @@ pub fn program(seed: u64, k: u64, settings: &Settings) -> Program {
         }
     }
     writer.program.comment = vec![format!("rvvgen, seed {seed}, program {k}")];
+    let mut rng = Rng::new(&[seed, k, 0x57c7]);
+    if !unguided && rng.chance(settings.weights.loop_structs) {
+        structures(&mut writer.program, &mut rng);
+    }
     writer.program
+}
+
+/// Makes some of the buffers fields of arrays of structures, in any order.
+fn structures(program: &mut Program, rng: &mut Rng) {
+    let mut fields: Vec<usize> = (0..program.buffers.len()).filter(|&b| program.may_be_field(b)).collect();
+    rng.shuffle(&mut fields);
+    while fields.len() >= 2 {
+        let count = (2 + rng.below(4)).min(fields.len());
+        program.records.push(fields.drain(..count).collect());
+        if rng.below(2) == 0 {
+            break;
+        }
+    }
 }
 
 impl Writer<'_> {

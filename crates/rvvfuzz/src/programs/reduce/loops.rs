@@ -243,6 +243,15 @@ fn without_param(program: &Program, number: usize, at: usize) -> Option<Program>
 /// Buffers as globals; counters and temporaries as `int`; buffers of one dimension less.
 pub fn plainer_declarations(program: &Program) -> Vec<Program> {
     let mut found = Vec::new();
+    if !program.records.is_empty() {
+        found.push(Program { records: Vec::new(), ..program.clone() });
+    }
+    for fields in program.records.iter().flatten() {
+        let mut plainer = program.clone();
+        plainer.records.iter_mut().for_each(|r| r.retain(|b| b != fields));
+        plainer.records.retain(|r| r.len() > 1);
+        found.push(plainer);
+    }
     for number in 0..program.functions.len() {
         let function = &program.functions[number];
         if function.pointers != Pointers::Globals {

@@ -181,6 +181,7 @@ fn drop_buffers(program: &mut Program) {
             continue;
         }
         program.buffers.remove(number);
+        program.forget_field(number);
         let shift = |buffer: &mut usize| *buffer -= usize::from(*buffer > number);
         for function in all_functions(program) {
             each_stmt(&mut function.body, &mut |s| {

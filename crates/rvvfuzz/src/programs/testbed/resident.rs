@@ -32,6 +32,8 @@ struct Start {
 const STACK: usize = 256 << 10;
 /// Instructions between two looks at the clock.
 const SLICE: u64 = 1 << 20;
+/// Bytes of a segment that are written again at each start.
+const MOST_MEMORY: usize = 64 << 20;
 /// Bytes that a program may print.
 const MOST_PRINTED: usize = 64 << 20;
 
@@ -116,7 +118,7 @@ impl Resident {
             }
             from = from.max(file.end);
             let mut contents = elf.get(file)?.to_vec();
-            contents.resize(usize::try_from(segment.memsz).ok()?, 0);
+            contents.resize(usize::try_from(segment.memsz).ok().filter(|size| *size <= MOST_MEMORY)?, 0);
             if hart.poke(segment.vaddr.wrapping_add(self.bias), &contents) < contents.len() {
                 return None;
             }
@@ -209,6 +211,15 @@ mod tests {
             elf.finish()
         };
         let run = |elf: &[u8]| Resident::new(elf, &setup()).unwrap().run(elf);
+        // A segment that would take long to clear.
+        let mut large = ElfWriter::new(0x1_0000);
+        let mut asm = Asm::new(0x1_0000);
+        asm.li(10, 0);
+        asm.li(17, 93);
+        asm.plain(Op::Ecall);
+        large.segment(0x1_0000, asm.finish(), 5);
+        large.zeros(0x10_0000, MOST_MEMORY as u64 + 1);
+        assert_eq!(run(&large.finish()), None);
         assert_eq!(run(&program(0, false)), Some(Vec::new()));
         assert_eq!(run(&program(3, false)), None);
         assert_eq!(run(&program(0, true)), None);
