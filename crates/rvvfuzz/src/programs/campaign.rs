@@ -343,7 +343,8 @@ impl Campaign {
         self.share(first, count, None, end)
     }
 
-    /// The same, with only these compilers, by their places in the settings, and the direct lowering, which the vote needs.
+    /// The same, with only these compilers, by their places in the settings, and the direct lowering, which
+    /// the vote needs.
     pub fn share(
         &self,
         first: u64,

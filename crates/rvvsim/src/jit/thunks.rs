@@ -124,8 +124,8 @@ fn copy_pages(asm: &mut Asm, access: Access) {
     }
     x64!(asm; call >copy; xor eax, eax; jmp >done; missed:; mov eax, 1; done:);
     x64!(asm; pop r9; pop r8; pop rdi; pop rsi; ret);
-    // `ecx` bytes from `rsi` to `rdi`, both of which are past them then; `rcx` is lost. A few hundred bytes are
-    // copied sooner by this than the host's own instruction begins to. The last ones may be copied twice.
+    // `ecx` bytes from `rsi` to `rdi`, both of which are past them then; `rcx` is lost. A few hundred bytes
+    // are copied sooner by this than the host's own instruction begins to. The last ones may be copied twice.
     x64!(asm
         ; copy:
         ; sub ecx, 32

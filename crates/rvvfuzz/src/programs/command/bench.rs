@@ -23,10 +23,10 @@ use std::process::ExitCode;
 /// compute the expected output, compile with the same compilers at the same levels without libc, run and
 /// judge. Batches run as in a campaign, in every configuration of rvvsim; single programs run on QEMU, in one
 /// configuration, and in each that QEMU has of those. The last line is for whole batches as a campaign does
-/// them, with the configurations drawn and further data sets. CPU time is that of this process and its children. It
-/// ends with 0 if batches are at least 10 times as fast as programs one by one in one configuration, with 1
-/// if they are not, and with 2 if it could not run: also if a compiler, a level or QEMU is not there or fails
-/// a first program.
+/// them, with the configurations drawn and further data sets. CPU time is that of this process and its
+/// children. It ends with 0 if batches are at least 10 times as fast as programs one by one in one
+/// configuration, with 1 if they are not, and with 2 if it could not run: also if a compiler, a level or QEMU
+/// is not there or fails a first program.
 #[derive(Args, Debug)]
 pub struct Command {
     /// Programs per batch

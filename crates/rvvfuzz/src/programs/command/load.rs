@@ -19,8 +19,9 @@ use std::time::{Duration, Instant};
 
 /// Measure what a store bears: workers that do no work, and store what a real campaign has found.
 ///
-/// They take leases, renew them and store batches as workers do, in the time that the real batches took of the CPU; then as fast as
-/// they can. It says how much of a worker's time goes into the store, how large rows are, and what that is for many machines.
+/// They take leases, renew them and store batches as workers do, in the time that the real batches took of
+/// the CPU; then as fast as they can. It says how much of a worker's time goes into the store, how large rows
+/// are, and what that is for many machines.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:

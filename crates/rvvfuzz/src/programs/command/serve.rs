@@ -12,8 +12,8 @@ use std::process::ExitCode;
 
 /// Show a campaign to people: a page that stays up to date, while workers work or after.
 ///
-/// Bugs come first, grouped, with filters; each has an address, the reduced program, what was expected, and texts
-/// for GCC's Bugzilla and LLVM's GitHub. Nothing is fetched from anywhere else.
+/// Bugs come first, grouped, with filters; each has an address, the reduced program, what was expected, and
+/// texts for GCC's Bugzilla and LLVM's GitHub. Nothing is fetched from anywhere else.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +34,8 @@ pub struct Command {
     /// Where to listen; port 0 takes one that is free
     #[arg(long, default_value = "127.0.0.1:8417", value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
-    /// A file whose first line is the token with which states may be set [default: RVVFUZZ_TOKEN, if it is set]
+    /// A file whose first line is the token with which states may be set [default: RVVFUZZ_TOKEN, if it is
+    /// set]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }

@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 /// Work on a campaign that others work on, too: one store, any number of workers.
 ///
-/// The store is a database of a PostgreSQL server, or a file on this machine. The first worker begins the campaign
-/// by the options it is given; the others find them in the store. Each takes programs and findings to
-/// reduce, and says now and then that it lives; what a dead one had taken is done by another. Every program is
-/// counted once.
+/// The store is a database of a PostgreSQL server, or a file on this machine. The first worker begins the
+/// campaign by the options it is given; the others find them in the store. Each takes programs and findings
+/// to reduce, and says now and then that it lives; what a dead one had taken is done by another. Every
+/// program is counted once.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

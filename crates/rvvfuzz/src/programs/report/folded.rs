@@ -1,5 +1,5 @@
-//! A program's outcomes on all testbeds, small enough for a screen: builds that fare alike are one row, set-ups
-//! that fare alike one column.
+//! A program's outcomes on all testbeds, small enough for a screen: builds that fare alike are one row,
+//! set-ups that fare alike one column.
 
 use crate::programs::judge::outcome::Kind;
 use crate::programs::store::kind;

@@ -1,7 +1,8 @@
 //! `rvvfuzz serve`: the page of a campaign, live.
 //!
-//! A thread reads the store now and then and makes a [`Site`] of it; requests are answered from the last one, so
-//! that a page takes no longer with many verdicts than with few. One bug is read when somebody asks for it.
+//! A thread reads the store now and then and makes a [`Site`] of it; requests are answered from the last one,
+//! so that a page takes no longer with many verdicts than with few. One bug is read when somebody asks for
+//! it.
 
 mod http;
 

@@ -1,7 +1,7 @@
 //! The one interface behind which databases are: statements, rows and transactions.
 //!
-//! Statements are written once, for all of them: parameters are `?1`, `?2`…, columns are 64-bit integers, doubles
-//! and texts.
+//! Statements are written once, for all of them: parameters are `?1`, `?2`…, columns are 64-bit integers,
+//! doubles and texts.
 
 use super::StoreError;
 use super::schema::{FORMAT, FORMATS};

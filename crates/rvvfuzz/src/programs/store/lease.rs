@@ -1,8 +1,8 @@
 //! A campaign that many workers share.
 //!
-//! A worker takes ranges of programs and verdicts to reduce, each with a *lease*: a row that says whose it is,
-//! and until when. It renews its leases while it lives. A batch is stored in the transaction that gives its
-//! lease back, and only by whoever still has it; so every program is counted once, whoever dies.
+//! A worker takes ranges of programs and verdicts to reduce, each with a *lease*: a row that says whose it
+//! is, and until when. It renews its leases while it lives. A batch is stored in the transaction that gives
+//! its lease back, and only by whoever still has it; so every program is counted once, whoever dies.
 
 use super::db::{Statements, insert_many, values};
 use super::query::StoredVerdict;
@@ -91,8 +91,8 @@ impl Leases {
         Leases::join_as(place, lease, false)
     }
 
-    /// The same, of a worker that may reduce only. The programs of findings are in the store, and mean the same to every
-    /// version; their numbers do not. So it may be of another version.
+    /// The same, of a worker that may reduce only. The programs of findings are in the store, and mean the
+    /// same to every version; their numbers do not. So it may be of another version.
     ///
     /// # Errors
     /// When there is none, or it cannot be joined.
@@ -178,8 +178,8 @@ impl Leases {
         self.store.save_meta("count", &count.to_string())
     }
 
-    /// What is done first of the leases that are free, and its kind: whole batches, then what is left of some for
-    /// compilers that are here.
+    /// What is done first of the leases that are free, and its kind: whole batches, then what is left of some
+    /// for compilers that are here.
     fn free(&self, to: &mut dyn Statements, now: f64) -> Result<Option<(String, Next)>, StoreError> {
         let mut kinds = vec![("programs".to_string(), None)];
         for row in to.query("select distinct kind from leases where kind like 'rest %' order by kind", &[])? {
@@ -334,9 +334,9 @@ fn note(to: &mut dyn Statements, key: &str, end: &str) -> Result<Option<u64>, St
 }
 
 impl Store {
-    /// Stores a batch of a shared campaign if the worker still has it: else somebody else has done it, or will, and
-    /// there is nothing to store. `cpu` is what this worker has taken since its last batch. Who reduces has
-    /// the verdicts to reduce, too.
+    /// Stores a batch of a shared campaign if the worker still has it: else somebody else has done it, or
+    /// will, and there is nothing to store. `cpu` is what this worker has taken since its last batch. Who
+    /// reduces has the verdicts to reduce, too.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -51,8 +51,8 @@ pub(super) fn difference(ours: &Store, theirs: &Store) -> Result<Option<String>,
 }
 
 impl Store {
-    /// Adds what another store of the same campaign has. What is there stays as it is. It can be interrupted, and
-    /// called again.
+    /// Adds what another store of the same campaign has. What is there stays as it is. It can be interrupted,
+    /// and called again.
     ///
     /// # Errors
     /// When they are two campaigns, somebody is at work on this one, or something cannot be read or written.

@@ -1,8 +1,8 @@
 //! A campaign's store, written a batch at a time: a SQLite file, or a database of a PostgreSQL server.
 //!
 //! Each batch is one transaction with everything about it, so a kill at any moment leaves whole batches only;
-//! the others are done again, and come out the same. Statements and tables are written once for both databases
-//! ([`db`], [`schema`]); [`lease`] divides a campaign among workers.
+//! the others are done again, and come out the same. Statements and tables are written once for both
+//! databases ([`db`], [`schema`]); [`lease`] divides a campaign among workers.
 
 mod db;
 mod error;
@@ -210,8 +210,8 @@ impl Store {
     pub fn resume(place: impl Into<Place>) -> Result<(Store, Settings), StoreError> {
         let (store, settings) = Store::go_on(place.into(), Open::Existing)?;
         if store.place.file().is_some() {
-            // Nobody else is at work on it: what workers had taken is free, and is found by what is missing. What
-            // waits for a machine with another compiler still does.
+            // Nobody else is at work on it: what workers had taken is free, and is found by what is missing.
+            // What waits for a machine with another compiler still does.
             store.db.transaction(&mut |to| {
                 to.execute("delete from leases where kind in ('programs', 'reduce')", &[])?;
                 to.execute("delete from meta where key = 'next'", &[]).map(|_| ())

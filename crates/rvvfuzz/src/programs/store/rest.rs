@@ -1,5 +1,5 @@
-//! Batches that were judged without some of the campaign's compilers, because a machine lacks them: what is left waits in a
-//! lease of its own for a machine that has them, and is added to what is there.
+//! Batches that were judged without some of the campaign's compilers, because a machine lacks them: what is
+//! left waits in a lease of its own for a machine that has them, and is added to what is there.
 
 use super::db::{Statements, Value, values};
 use super::{BatchRecord, StoreError, insert_many};

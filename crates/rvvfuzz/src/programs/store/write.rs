@@ -16,8 +16,8 @@ pub(super) fn write_broken(to: &mut dyn Statements, broken: &[(String, String)])
     Ok(())
 }
 
-/// The rows of a batch's programs: number, letters, text; and what there is to say of their outcomes. What the last testbed
-/// said is not said again, unless others will come in between (`whole` is false).
+/// The rows of a batch's programs: number, letters, text; and what there is to say of their outcomes. What
+/// the last testbed said is not said again, unless others will come in between (`whole` is false).
 fn program_rows(batch: &BatchRecord, whole: bool) -> (Vec<Vec<Value>>, Vec<Vec<Value>>) {
     let (mut programs, mut details): (Vec<Vec<Value>>, Vec<Vec<Value>>) = (Vec::new(), Vec::new());
     for p in &batch.programs {
