@@ -1,8 +1,7 @@
 //! HTTP/1.1 as far as a page needs it: one request on a connection, bounded in size, time and number.
 //!
-//! `httparse` reads the head. Servers that are crates were looked at: `tiny_http` reads lines of a head
-//! without end and waits for ever for the rest; `hyper` brings an asynchronous runtime, which takes longer to
-//! build than the whole of this.
+//! `httparse` reads the head. Of the servers that are crates, `tiny_http` puts no bound on the lines of a
+//! head, and `hyper` brings an asynchronous runtime.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
