@@ -1,5 +1,6 @@
-// Many short processes and many pipes: stress.c HOW COUNT. Nothing may be lost, and no descriptor stay open.
+// Many short processes, pipes, connections: stress.c HOW COUNT. Nothing may be lost, and no descriptor stay open.
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,11 +120,69 @@ static void ring(int count, int forks)
     printf("%d numbers through %d %s\n", count, MEMBERS, forks ? "processes" : "threads");
 }
 
+// Clients connect to a port, each many times; one thread serves them all by epoll: it adds one to a number and hangs up.
+static struct sockaddr_in address = { .sin_family = AF_INET };
+static int clients_count;
+
+static void *client(void *arg)
+{
+    for (int i = 0; i < clients_count; i++) {
+        uint64_t number = (uintptr_t)arg * 1000000 + i, answer;
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        CHECK(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+        CHECK(send(fd, &number, 8, 0) == 8);
+        CHECK(recv(fd, &answer, 8, MSG_WAITALL) == 8 && answer == number + 1);
+        CHECK(recv(fd, &answer, 8, 0) == 0);
+        close(fd);
+    }
+    return NULL;
+}
+
+static void ports(int count)
+{
+    pthread_t threads[MEMBERS];
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), poller = epoll_create1(0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(bind(listener, (struct sockaddr *)&address, size) == 0 && listen(listener, MEMBERS) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&address, &size) == 0);
+    struct epoll_event event = { .events = EPOLLIN, .data.fd = listener }, events[MEMBERS];
+    CHECK(epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event) == 0);
+    clients_count = count;
+    for (intptr_t i = 0; i < MEMBERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, client, (void *)i) == 0);
+    for (int served = 0; served < MEMBERS * count;) {
+        int ready = epoll_wait(poller, events, MEMBERS, 60000);
+        CHECK(ready > 0);
+        for (int k = 0; k < ready; k++) {
+            int fd = events[k].data.fd;
+            uint64_t number;
+            if (fd == listener) {
+                event.data.fd = accept(listener, NULL, NULL);
+                CHECK(event.data.fd >= 0 && epoll_ctl(poller, EPOLL_CTL_ADD, event.data.fd, &event) == 0);
+                continue;
+            }
+            CHECK(recv(fd, &number, 8, MSG_WAITALL) == 8);
+            number++;
+            CHECK(send(fd, &number, 8, 0) == 8);
+            close(fd);
+            served++;
+        }
+    }
+    for (int i = 0; i < MEMBERS; i++)
+        pthread_join(threads[i], NULL);
+    close(listener);
+    close(poller);
+    printf("%d connections of %d threads\n", MEMBERS * count, MEMBERS);
+}
+
 int main(int argc, char **argv)
 {
     int before = open_descriptors(), count = argc > 2 ? atoi(argv[2]) : 100;
     if (!strcmp(argv[1], "processes"))
         processes(count);
+    else if (!strcmp(argv[1], "ports"))
+        ports(count);
     else
         ring(count, !strcmp(argv[1], "forks"));
     CHECK(open_descriptors() == before);

@@ -114,11 +114,11 @@ fn programs_of_the_host_are_not_for_the_sandbox() {
 
 /// docs/running.md says how to run more of it.
 #[test]
-fn processes_and_pipes_under_load_lose_nothing() {
+fn processes_pipes_and_ports_under_load_lose_nothing() {
     let scratch = Scratch::new("stress");
     let Some(program) = compile("stress.c", &scratch, &["-static"]) else { return };
     let stress = |schedule: &str, how: &str, count: &str, expected: &str| {
-        let got = run(rvvsim(&["--schedule", schedule], &program, &[how, count]));
+        let got = run(rvvsim(&["--schedule", schedule, "--net", "loopback"], &program, &[how, count]));
         assert_eq!(got, (format!("{expected}\n"), Some(0)), "{schedule}");
     };
     stress("round-robin", "processes", "400", "400 processes, 19800");
@@ -127,6 +127,7 @@ fn processes_and_pipes_under_load_lose_nothing() {
         stress(&schedule, "processes", "16", "16 processes, 120");
         stress(&schedule, "threads", "500", "500 numbers through 8 threads");
         stress(&schedule, "forks", "500", "500 numbers through 8 processes");
+        stress(&schedule, "ports", "10", "80 connections of 8 threads");
     }
 }
 
