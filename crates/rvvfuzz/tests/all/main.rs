@@ -2,6 +2,8 @@
 
 mod campaign;
 mod command;
+#[cfg(feature = "postgres")]
+mod connection;
 mod corpus;
 mod environments;
 mod fleet;
@@ -9,3 +11,5 @@ mod jury;
 mod open;
 mod page;
 mod replay;
+#[cfg(feature = "postgres")]
+mod server;

@@ -4,7 +4,7 @@
 //! so that a page takes no longer with many verdicts than with few. One bug is read when somebody asks for
 //! it.
 
-mod http;
+pub(in crate::programs) mod http;
 
 use super::command::export;
 use super::report::entries::Filter;

@@ -16,6 +16,8 @@ mod rest;
 mod schema;
 mod sqlite;
 pub mod states;
+#[cfg(feature = "postgres")]
+mod tls;
 mod write;
 
 use self::db::{Database, Row, Value, insert_many, values};
