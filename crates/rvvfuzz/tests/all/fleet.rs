@@ -79,7 +79,7 @@ fn all(folder: &Path, store: &str) -> All {
 }
 
 /// The programs `0..count`, each in one batch.
-fn assert_each_once(folder: &Path, store: &str, count: u64) {
+pub fn assert_each_once(folder: &Path, store: &str, count: u64) {
     let done = Store::read(place(folder, store)).unwrap().done().unwrap();
     let mut next = 0;
     for (first, count) in done {

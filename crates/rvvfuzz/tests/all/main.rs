@@ -10,6 +10,7 @@ mod fleet;
 mod jury;
 mod open;
 mod page;
+mod queue;
 mod replay;
 #[cfg(feature = "postgres")]
 mod server;

@@ -60,6 +60,7 @@ fn campaign(path: &Path) -> Store {
         report: Some(report.into()),
         c: Some("int reduced_c;\n".into()),
         ir: Some("rvv-ir 1\n".into()),
+        bisect: false,
     };
     store.save_reduction(ids[0], &reduction).unwrap();
     store

@@ -55,6 +55,7 @@ fn nasty(folder: &std::path::Path) -> Store {
             report: (id == 2).then(|| REPORT.replace("NASTY", NASTY)),
             c: Some("int main(void)\n{\n    x = 1 < 2;\n    y = __riscv_vadd(x, y, 1);\n    y = __riscv_vadd(y, y, 1);\n}\n".into()),
             ir: None,
+            bisect: false,
         };
         store.save_reduction(id, &reduction).unwrap();
     }

@@ -1,7 +1,7 @@
 //! Two stores of one campaign become one: batch by batch, each in a transaction.
 
 use super::db::{Database, Row, Statements, Value, insert_many, values};
-use super::lease::number;
+use super::lease::{LEASES, lease, number, priority};
 use super::{Open, Place, Settings, Store, StoreError, save_meta};
 use std::collections::{BTreeMap, HashMap};
 
@@ -93,6 +93,7 @@ impl Store {
         }
         let broken = other.broken()?;
         self.save_broken(&broken)?;
+        self.merge_measurements(other)?;
         if other.format >= 3 {
             let workers = other.db.query("select name, began, seen, programs, cpu from workers", &[])?;
             let rows: Vec<Vec<Value>> = workers.into_iter().map(|r| r.0).collect();
@@ -173,13 +174,26 @@ impl Batch<'_> {
             ..3 => Vec::new(),
             _ => self.of_first(
                 db,
-                "select kind, first, count, '', 0.0 from leases where first = ?1 and kind like 'rest %'",
+                "select kind, first, count from leases where first = ?1 and kind > 'rest ' and kind < 'rest~'",
             )?,
+        };
+        let rests: Vec<Vec<Value>> = rests
+            .into_iter()
+            .map(|row| [&row[..], &["".into(), 0.0.into(), priority::REST.into()]].concat())
+            .collect();
+        let bisect = match from.format {
+            ..3 => Vec::new(),
+            _ => from.rows("select first from leases where kind = 'bisect'", |r| r.get::<i64>(0))?,
         };
         let now = to.db.dialect().now;
         to.db.transaction(&mut |t| {
             alone(t, now, to)?;
-            insert_many(t, "leases", &rests, "on conflict do nothing")?;
+            let there = t.query("select count(*) from batches where first = ?1", values![self.first])?;
+            if there.first().and_then(|r| r.get::<i64>(0).ok()) != Some(0) {
+                // The connection was lost after it was stored.
+                return Ok(());
+            }
+            insert_many(t, LEASES, &rests, "on conflict do nothing")?;
             insert_many(t, "batches", &batches, "")?;
             insert_many(t, "programs", &programs, "")?;
             insert_many(t, "details", &details, "")?;
@@ -193,6 +207,10 @@ impl Batch<'_> {
                 let id: i64 = new.first().and_then(|r| r.get(0).ok()).unwrap_or(0);
                 t.execute("insert into notes values(?1, ?2, ?3)", &[id.into(), row[12].clone(), row[13].clone()])?;
                 self.judge(t, &row[0], id)?;
+                if matches!(&row[0], Value::Int(theirs) if bisect.contains(theirs)) {
+                    let row = lease("bisect", (id, 1), ("", 0.0), priority::BISECT);
+                    insert_many(t, LEASES, &[row], "on conflict do nothing")?;
+                }
             }
             save_meta(t, "cpu", &cpu.to_string())
         })?;
