@@ -2,10 +2,20 @@
 
 use crate::fleet::{PASSWORD, rvvfuzz, said};
 use crate::server::Server;
+use rvvfuzz::programs::judge::outcome::{Kind, Outcome};
+use rvvfuzz::programs::judge::vote::{Culprit, Verdict};
 use rvvfuzz::programs::settings::Settings;
-use rvvfuzz::programs::store::{Place, Store};
+use rvvfuzz::programs::store::lease::{Leases, Next, Worked};
+use rvvfuzz::programs::store::orders::Order;
+use rvvfuzz::programs::store::states::State;
+use rvvfuzz::programs::store::{BatchRecord, Place, ProgramRecord, Reduction, Store, StoreError};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Calls `openssl`; false where there is none.
 fn openssl(folder: &Path, line: &str) -> bool {
@@ -134,4 +144,152 @@ fn tls_is_what_users_of_libpq_expect() {
     }
     check(local, alone, &[], "not valid for name");
     check("localhost", "?sslmode=verify-full&sslrootcert=root.crt", &[], stranger);
+}
+
+/// What is between a worker and its server, and cuts the connection once: before it passes on the server's
+/// answer of this number, or the worker's request.
+struct Wire {
+    port: u16,
+    /// Parts that may still pass, of answers and of requests; below 0, all may.
+    left: Arc<[AtomicI64; 2]>,
+}
+
+impl Wire {
+    fn new(server: u16) -> Wire {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let left = Arc::new([AtomicI64::new(-1), AtomicI64::new(-1)]);
+        let counts = Arc::clone(&left);
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else { continue };
+                let both =
+                    [(server.try_clone(), client.try_clone()), (client.try_clone(), server.try_clone())];
+                for (n, (from, to)) in both.into_iter().enumerate() {
+                    let (Ok(from), Ok(to), counts) = (from, to, Arc::clone(&counts)) else { continue };
+                    std::thread::spawn(move || pass(from, to, &counts[n]));
+                }
+            }
+        });
+        Wire { port, left }
+    }
+
+    /// Cuts the connection before the answer (0) or the request (1) of this number.
+    fn cut(&self, which: usize, after: i64) {
+        self.left[which].store(after, Ordering::SeqCst);
+    }
+
+    /// Whether the cut was made; after that, there is none.
+    fn was_cut(&self, which: usize) -> bool {
+        self.left[which].swap(-1, Ordering::SeqCst) < 0
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, left: &AtomicI64) {
+    let mut part = [0; 65536];
+    while let Ok(n) = from.read(&mut part) {
+        let all = left.load(Ordering::SeqCst) < 0;
+        if n == 0 || (!all && left.fetch_sub(1, Ordering::SeqCst) == 0) || to.write_all(&part[..n]).is_err() {
+            break;
+        }
+    }
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+/// All that a worker asks of a store, once. The programs that it took.
+fn all_that_a_worker_does(place: &Place, seed: u64) -> u64 {
+    // Who cannot connect says so; `rvvfuzz work` tries again.
+    let again = |what: &dyn Fn() -> Result<(Leases, Store), StoreError>| {
+        let patience = Instant::now() + Duration::from_secs(60);
+        loop {
+            match what() {
+                Ok(done) => return done,
+                Err(error) => {
+                    assert!(matches!(error, StoreError::Lost { .. }) && Instant::now() < patience, "{error}");
+                    assert!(error.to_string().contains("the same command goes on"), "{error}");
+                }
+            }
+        }
+    };
+    let (leases, mut store) = again(&|| {
+        let (leases, _) = Leases::join(place, Duration::from_secs(600))?;
+        Ok((leases.measuring(|_| true), Store::shared(place)?))
+    });
+    let Next::Programs(first, count) = leases.take(2).unwrap() else { panic!("nothing to do") };
+    let verdict = Verdict::new(Culprit::Compiler("gcc".into()), Kind::BuildCrash, "in f".into());
+    let program = |number| ProgramRecord {
+        number,
+        outcomes: vec![Some(Outcome::BuildCrash("in f".into()))],
+        ir: Some("rvv-ir 1\n".into()),
+        verdicts: vec![Verdict { testbeds: vec![0], ..verdict.clone() }],
+    };
+    let programs = (first..first + count).map(program).collect();
+    let batch = BatchRecord { first, count, seconds: 0.25 + seed as f64, programs, ..BatchRecord::default() };
+    let worked = Worked { worker: leases.worker(), seconds: 600.0, reduces: false, able: leases.ability() };
+    let ids = store.save_leased(&batch, 1.0, &worked).unwrap().expect("it was this worker's");
+    assert_eq!(ids.len() as u64, count);
+    let text = |t: String| Some(t);
+    for id in &ids {
+        let finding = leases.take_finding(&|_| true).unwrap().expect("there is something to reduce");
+        assert!(ids.contains(&finding.verdict.id) && finding.reduced.is_none());
+        let (signature, ir) = (text(format!("bug {id}")), text("rvv-ir 1\n".into()));
+        let reduction = Reduction { signature, ir, c: None, report: text("# r".into()), bisect: true };
+        let to_bisect =
+            store.save_leased_reduction(finding.verdict.id, &reduction, leases.worker(), 600.0).unwrap();
+        assert!(to_bisect, "it is this worker's to bisect");
+        store.save_leased_bisection(finding.verdict.id, Some("# with the pass"), leases.worker()).unwrap();
+    }
+    let order = Order {
+        settings: Settings { seed, ..Settings::default() },
+        seconds: 1.0,
+        jobs: 1,
+        version: "1".into(),
+    };
+    let ordered = store.order_all(std::slice::from_ref(&order), 0).unwrap();
+    assert_eq!(leases.take(2).unwrap(), Next::Measure(ordered[0].id, Box::new(order)));
+    assert!(store.save_measurement(ordered[0].id, "{}", leases.worker()).unwrap());
+    leases.renew(count, 1.0).unwrap();
+    store.set_state(ids[0], State::Fixed, "16").unwrap();
+    leases.release().unwrap();
+    first
+}
+
+#[test]
+fn a_connection_may_be_lost_in_every_state() {
+    let Some(server) = Server::start("a_connection_may_be_lost_in_every_state") else { return };
+    let address = server.database("lost");
+    let place: Place = address.parse().unwrap();
+    let settings = Settings { batch: 2, schedules: vec!["unit".into()], ..Settings::default() };
+    drop(Store::create(&place, &settings, &["a".into()]).unwrap());
+    let wire = Wire::new(server.port);
+    let over: Place = address.replace(&server.port.to_string(), &wire.port.to_string()).parse().unwrap();
+    // All of them take a minute or two: `RVVFUZZ_CUTS=1`.
+    let step = std::env::var("RVVFUZZ_CUTS").ok().and_then(|n| n.parse().ok()).unwrap_or(13);
+    let mut seed = 0;
+    let mut firsts = Vec::new();
+    for which in [0, 1] {
+        for after in (0..).step_by(step) {
+            wire.cut(which, after);
+            firsts.push(all_that_a_worker_does(&over, seed));
+            seed += 1;
+            if !wire.was_cut(which) {
+                break;
+            }
+        }
+    }
+    println!("the connection was cut in {} states", firsts.len() - 2);
+    assert!(firsts.len() > 300 / step, "{}", firsts.len());
+    // Nothing is lost, nothing is there twice, and nobody has anything.
+    let store = Store::read(&place).unwrap();
+    let done = store.done().unwrap();
+    firsts.sort_unstable();
+    assert_eq!(done.keys().copied().collect::<Vec<_>>(), firsts);
+    let programs: u64 = done.values().sum();
+    assert_eq!(done.last_key_value().map(|(first, count)| first + count), Some(programs));
+    let verdicts = store.verdicts().unwrap();
+    assert_eq!(verdicts.len() as u64, programs);
+    assert!(verdicts.iter().all(|v| v.report_md.as_deref() == Some("# with the pass")));
+    assert_eq!(store.queue().unwrap(), []);
+    assert_eq!(store.states().unwrap().len(), firsts.len());
+    assert_eq!(store.cpu().unwrap(), firsts.len() as f64);
 }

@@ -102,6 +102,7 @@ impl Postgres {
     ) -> Result<T, StoreError> {
         let mut session = self.session();
         let begin = Instant::now();
+        let mut pause = Duration::from_millis(20);
         loop {
             let done = match session.take() {
                 Some(open) => Ok(open),
@@ -120,7 +121,11 @@ impl Postgres {
                 Err(Trouble::Lost(why) | Trouble::Again(why)) if begin.elapsed() > PATIENCE => {
                     return Err(StoreError::Lost { path: self.path.clone(), why });
                 }
-                Err(Trouble::Lost(_)) => std::thread::sleep(Duration::from_millis(500)),
+                // A server that starts again needs a while, and has many workers.
+                Err(Trouble::Lost(_)) => {
+                    std::thread::sleep(pause);
+                    pause = (2 * pause).min(Duration::from_secs(1));
+                }
                 Err(Trouble::Again(_)) => std::thread::sleep(Duration::from_millis(20)),
             }
         }
