@@ -76,9 +76,13 @@ fn by_priority(place: &Place) {
     assert_eq!(rich.take(9).unwrap(), Next::Measure(wanted, Box::new(order(3))));
     assert_eq!(rich.take(9).unwrap(), Next::Measure(ordered[0].id, Box::new(order(1))));
     assert_eq!(rich.take(9).unwrap(), Next::Programs(4, 2));
+    // Nor is one that comes after everything.
+    let least = store.order_all(&[order(5)], -40).unwrap()[0].id;
+    assert_eq!(rich.take(9).unwrap(), Next::Programs(6, 2));
+    rich.give_back(least).unwrap();
     // One that failed here is not taken here again.
     rich.give_back(wanted).unwrap();
-    assert_eq!(rich.take(9).unwrap(), Next::Programs(6, 2));
+    assert_eq!(rich.take(9).unwrap(), Next::Programs(8, 2));
     let other = join(1).measuring(|_| true);
     assert_eq!(other.take(9).unwrap(), Next::Measure(wanted, Box::new(order(3))));
     // What was measured is stored once, by who has it.
@@ -98,6 +102,10 @@ fn by_priority(place: &Place) {
     assert!(!store.save_leased_reduction(ids[1], &reduction(), other.worker(), 1.0).unwrap());
     assert!(finding(&rich).is_none());
     std::thread::sleep(Duration::from_millis(1200));
+    // What is to be reduced comes first.
+    let worked = Worked { worker: rich.worker(), seconds: 60.0, reduces: false, able: rich.ability() };
+    let more = store.save_leased(&batch(2, None), 1.0, &worked).unwrap().unwrap();
+    assert_eq!([0, 1].map(|_| finding(&rich).unwrap().verdict.id), [more[0], more[1]]);
     let bisected = finding(&rich).unwrap();
     assert_eq!((bisected.verdict.id, bisected.reduced.as_deref()), (ids[0], Some("rvv-ir 1\n")));
     store.save_leased_bisection(ids[0], Some("late"), other.worker()).unwrap();
@@ -110,20 +118,27 @@ fn by_priority(place: &Place) {
     let of = |kind: &str| queue.iter().find(|q| q.0 == kind).map(|q| (q.1, q.2));
     assert_eq!(
         (of("measure"), of("rest"), of("bisect"), of("reduce")),
-        (Some((1, 1)), Some((0, 1)), None, None)
+        (Some((2, 1)), Some((0, 1)), None, Some((0, 2)))
     );
     // The rest is done, and the campaign ends; a measurement that nobody here can do keeps nobody.
     let mut ends = Leases::join(place, minute).unwrap().0;
-    ends.end_at(8).unwrap();
+    ends.end_at(10).unwrap();
     assert!(save(&mut store, &rich, &batch(0, Some(vec![1]))).is_some());
     assert_eq!(rich.take(9).unwrap(), Next::Wait);
-    for first in [2, 4, 6] {
+    // What is below everything is done when no programs are left.
+    let last = store.order_all(&[order(4)], -31).unwrap()[0].id;
+    assert_eq!(rich.take(9).unwrap(), Next::Measure(last, Box::new(order(4))));
+    assert!(store.save_measurement(last, "{}", rich.worker()).unwrap());
+    for first in [4, 6, 8] {
         assert!(save(&mut store, &rich, &batch(first, None)).is_some());
     }
     assert_eq!(rich.take(9).unwrap(), Next::Wait, "it has a measurement itself");
     assert!(store.save_measurement(ordered[0].id, "{}", rich.worker()).unwrap());
     assert_eq!(rich.take(9).unwrap(), Next::End);
-    assert_eq!(store.done().unwrap().into_iter().collect::<Vec<_>>(), [(0, 2), (2, 2), (4, 2), (6, 2)]);
+    assert_eq!(
+        store.done().unwrap().into_iter().collect::<Vec<_>>(),
+        [(0, 2), (2, 2), (4, 2), (6, 2), (8, 2)]
+    );
 }
 
 #[test]

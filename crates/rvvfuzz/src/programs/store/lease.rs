@@ -16,7 +16,8 @@ use super::query::StoredVerdict;
 use super::{Open, Place, Settings, Store, StoreError, rest, save_meta};
 use crate::programs::sampling;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 /// What is done first among what waits: the larger, the sooner. Programs that nobody has had yet are at 0.
@@ -112,6 +113,16 @@ pub struct Leases {
     taken: RefCell<HashSet<u64>>,
     /// Measurements that could not be done here.
     failed: HashSet<i64>,
+    /// Those that were looked at.
+    orders: RefCell<HashMap<i64, Option<Order>>>,
+}
+
+/// A lease that nobody has.
+struct Waiting {
+    kind: String,
+    first: i64,
+    count: u64,
+    priority: i64,
 }
 
 type Measures = dyn Fn(&Order) -> bool + Send;
@@ -174,6 +185,7 @@ impl Leases {
             only_reduces,
             taken: RefCell::default(),
             failed: HashSet::new(),
+            orders: RefCell::default(),
         };
         leases.begin()?;
         leases.renew(0, 0.0)?;
@@ -248,16 +260,18 @@ impl Leases {
         self.store.save_meta("count", &count.to_string())
     }
 
-    /// What waits, of these kinds, what is done first at the beginning: kind, first, count.
-    fn waiting(&self, kinds: &[String]) -> Result<Vec<(String, i64, u64)>, StoreError> {
+    /// What waits, of these kinds and at least this priority, what is done first at the beginning: kind, first, count.
+    fn waiting(&self, kinds: &[String], least: i64) -> Result<Vec<Waiting>, StoreError> {
         let now = self.store.db.dialect().now;
         let kinds: Vec<String> = kinds.iter().map(|k| format!("'{k}'")).collect();
         let sql = format!(
-            "select kind, first, count from leases where until < {now} and kind in ({}) order by priority desc, first \
-             limit {LOOKED_AT}",
+            "select kind, first, count, priority from leases where until < {now} and kind in ({}) and priority >= {least} \
+             order by priority desc, first limit {LOOKED_AT}",
             kinds.join(", ")
         );
-        self.store.rows(&sql, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
+        self.store.rows(&sql, |r| {
+            Ok(Waiting { kind: r.get(0)?, first: r.get(1)?, count: r.get(2)?, priority: r.get(3)? })
+        })
     }
 
     /// Takes what waits, unless somebody else has taken it since.
@@ -283,17 +297,22 @@ impl Leases {
         Ok(claimed)
     }
 
-    /// What waits for somebody who builds programs, and can be done here in the time that is left.
-    fn take_waiting(&self, left: Option<Duration>) -> Result<Option<Next>, StoreError> {
-        let mut kinds = vec!["programs".to_string(), "measure".to_string()];
+    /// What waits for somebody who builds programs, has at least this priority, and can be done here in the
+    /// time that is left.
+    fn take_waiting(&self, left: Option<Duration>, least: i64) -> Result<Option<Next>, StoreError> {
+        let mut kinds = vec!["programs".to_string()];
         let rests = "select distinct kind from leases where kind > 'rest ' and kind < 'rest~'";
         for kind in self.store.rows(rests, |r| r.get::<String>(0))? {
             let of = rest::compilers(&kind).filter(|of| of.iter().any(|c| !self.able.lacks.contains(c)));
             kinds.extend(of.map(|of| rest::lease_kind(Some(&of))));
         }
-        for (kind, first, count) in self.waiting(&kinds)? {
+        // Many that nobody here can do stand in the way of nothing else.
+        let mut all = self.waiting(&["measure".to_string()], least)?;
+        all.extend(self.waiting(&kinds, least)?);
+        all.sort_by_key(|w| (Reverse(w.priority), w.first));
+        for Waiting { kind, first, count, .. } in all {
             let next = match (kind.as_str(), u64::try_from(first)) {
-                ("measure", _) => match self.store.order(first)? {
+                ("measure", _) => match self.order(first)? {
                     Some(order) if self.can_measure(first, &order, left) => {
                         Next::Measure(first, Box::new(order))
                     }
@@ -311,6 +330,16 @@ impl Leases {
             }
         }
         Ok(None)
+    }
+
+    /// What a measurement is about. It never changes, and is asked for at each batch.
+    fn order(&self, id: i64) -> Result<Option<Order>, StoreError> {
+        if let Some(order) = self.orders.borrow().get(&id) {
+            return Ok(order.clone());
+        }
+        let order = self.store.order(id)?;
+        self.orders.borrow_mut().insert(id, order.clone());
+        Ok(order)
     }
 
     fn can_measure(&self, id: i64, order: &Order, left: Option<Duration>) -> bool {
@@ -331,14 +360,25 @@ impl Leases {
     /// # Errors
     /// When it cannot be written.
     pub fn take_within(&self, most: u64, left: Option<Duration>) -> Result<Next, StoreError> {
-        if !self.only_reduces
-            && let Some(next) = self.take_waiting(left)?
+        let waiting = |least| if self.only_reduces { Ok(None) } else { self.take_waiting(left, least) };
+        let mut next = match waiting(0)? {
+            Some(next) => next,
+            None => self.take_new(most)?,
+        };
+        // What is below 0 is done when there are no more programs.
+        if matches!(next, Next::Wait | Next::End)
+            && let Some(late) = waiting(i64::MIN)?
         {
-            if let Next::Programs(first, _) = &next {
-                self.taken.borrow_mut().insert(*first);
-            }
-            return Ok(next);
+            next = late;
         }
+        if let Next::Programs(first, _) = &next {
+            self.taken.borrow_mut().insert(*first);
+        }
+        Ok(next)
+    }
+
+    /// Programs that nobody has had yet, at most so many.
+    fn take_new(&self, most: u64) -> Result<Next, StoreError> {
         let dialect = self.store.db.dialect();
         let mut next = Next::Wait;
         let (mut divided, mut again) = (true, false);
@@ -383,9 +423,6 @@ impl Leases {
         if !divided {
             self.begin()?;
         }
-        if let Next::Programs(first, _) = &next {
-            self.taken.borrow_mut().insert(*first);
-        }
         Ok(next)
     }
 
@@ -403,7 +440,8 @@ impl Leases {
     /// # Errors
     /// When it cannot be written.
     pub fn take_finding(&self, can: &dyn Fn(&StoredVerdict) -> bool) -> Result<Option<Finding>, StoreError> {
-        for (kind, id, _) in self.waiting(&["reduce".to_string(), "bisect".to_string()])? {
+        let kinds = ["reduce".to_string(), "bisect".to_string()];
+        for Waiting { kind, first: id, .. } in self.waiting(&kinds, i64::MIN)? {
             let bisect = kind == "bisect";
             let open = |v: &StoredVerdict| match bisect {
                 true => v.reduced_ir.is_some(),

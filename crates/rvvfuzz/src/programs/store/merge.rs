@@ -334,10 +334,58 @@ mod tests {
         );
         leases.release().unwrap();
         assert_eq!(shared.merge(&more).unwrap().programs, 2);
-        assert_eq!(leases.take(2).unwrap(), Next::Wait);
+        // What there is to do is divided again.
         assert_eq!(leases.take(2).unwrap(), Next::Programs(4, 2));
         assert_eq!(leases.take(2).unwrap(), Next::Programs(10, 2));
         assert_eq!(leases.take(2).unwrap(), Next::Programs(14, 2));
+    }
+
+    #[test]
+    fn what_waits_to_be_bisected_or_measured_waits_in_the_other_store() {
+        use crate::programs::store::lease::{Able, Worked};
+        use crate::programs::store::orders::Order;
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("a.db"), folder.path().join("b.db"));
+        drop(store(&one, 1, &[]));
+        let mut into = store(&two, 1, &[4]);
+        let place = Place::from(&one);
+        let (leases, _) = Leases::join(&place, Duration::from_secs(60)).unwrap();
+        let mut from = Store::shared(&place).unwrap();
+        assert_eq!(leases.take(2).unwrap(), Next::Programs(0, 2));
+        let able = Able::default();
+        let worked = Worked { worker: leases.worker(), seconds: 60.0, reduces: true, able: &able };
+        let id = from.save_leased(&batch(0), 1.0, &worked).unwrap().unwrap()[0];
+        let text = |t: &str| Some(t.to_string());
+        let reduction = Reduction {
+            signature: text("s"),
+            ir: text("rvv-ir 1\n"),
+            c: None,
+            report: text("# r"),
+            bisect: true,
+        };
+        assert!(from.save_leased_reduction(id, &reduction, leases.worker(), 60.0).unwrap());
+        let order = |seed| {
+            let settings = Settings { seed, ..Settings::default() };
+            Order { settings, seconds: 1.0, jobs: 1, version: "1".to_string() }
+        };
+        let leases = leases.measuring(|_| true);
+        let done = from.order_all(&[order(1)], 0).unwrap()[0].id;
+        assert!(matches!(leases.take(2).unwrap(), Next::Measure(id, _) if id == done));
+        assert!(from.save_measurement(done, "{}", leases.worker()).unwrap());
+        from.order_all(&[order(2)], 0).unwrap();
+        into.order_all(&[order(3), order(1)], 0).unwrap();
+        into.merge(&from).unwrap();
+        into.merge(&from).unwrap();
+        let results: Vec<_> = into.order_all(&[order(1), order(2), order(3)], 0).unwrap();
+        assert_eq!(results.iter().map(|o| o.result.is_some()).collect::<Vec<_>>(), [true, false, false]);
+        let queue = into.queue().unwrap();
+        assert_eq!(queue, [("bisect".to_string(), 1, 0), ("measure".to_string(), 2, 0)]);
+        drop(into);
+        let (leases, _) = Leases::join(&Place::from(&two), Duration::from_secs(60)).unwrap();
+        // First what nobody has reduced.
+        assert!(leases.take_finding(&|_| true).unwrap().unwrap().reduced.is_none());
+        let finding = leases.take_finding(&|_| true).unwrap().unwrap();
+        assert_eq!((finding.verdict.program, finding.reduced.is_some()), (1, true));
     }
 
     #[test]
