@@ -12,5 +12,6 @@ mod open;
 mod page;
 mod queue;
 mod replay;
+mod room;
 #[cfg(feature = "postgres")]
 mod server;

@@ -83,6 +83,26 @@ impl Server {
         self.call("pg_ctl", &["-D", &data, "-l", &log, "-o", &options, "-m", "immediate", "-w", what])
     }
 
+    /// Statements in a database.
+    pub fn sql(&self, database: &str, sql: &str) {
+        let port = self.port.to_string();
+        let args = [
+            "-h",
+            "127.0.0.1",
+            "-p",
+            &port,
+            "-U",
+            "fuzz",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-d",
+            database,
+            "-c",
+            sql,
+        ];
+        assert!(self.call("psql", &args), "psql: {sql}");
+    }
+
     /// The address of a new database.
     pub fn database(&self, name: &str) -> String {
         let port = self.port.to_string();
