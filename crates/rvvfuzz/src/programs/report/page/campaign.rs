@@ -250,7 +250,7 @@ fn failures(out: &mut String, site: &Site) {
 }
 
 fn sections(out: &mut String, figures: &Figures) {
-    *out += "<details class=\"card\" open><summary>Coverage by section</summary><div class=\"wide\"><table><tr><th>section</th>\
+    *out += "<details class=\"card\" open><summary>Coverage by section</summary><div class=\"wide\"><table class=\"stick\"><tr><th>section</th>\
              <th class=\"n\">covered</th><th class=\"n\">calls</th><th class=\"n\">%</th><th></th></tr>";
     for s in &figures.sections {
         let share = s.covered as f64 / s.calls.max(1) as f64;
