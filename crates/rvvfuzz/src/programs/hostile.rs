@@ -136,6 +136,8 @@ mod tests {
             "update timings set build = 99999, run = 99999;",
             "update programs set outcomes = replace(hex(zeroblob(50000)), '0', 'w');",
             "update programs set outcomes = 'ä∞w';",
+            "update programs set outcomes = 'w18446744073709551616c18446744073709551615';",
+            "update programs set outcomes = '9w0';",
             "update coverage set name = '__riscv_nothing';",
             "update meta set value = '[]' where key = 'testbeds';",
             "update meta set value = replace(value, '\"ops\":10', '\"ops\":18446744073709551615') where key = 'settings';",

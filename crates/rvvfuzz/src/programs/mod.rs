@@ -14,6 +14,7 @@
 //! * [`serve`] — the same, live;
 //! * [`command`] — the command line.
 
+mod book;
 pub mod campaign;
 pub mod command;
 pub mod cpu;

@@ -1,17 +1,19 @@
 //! The campaign itself: workers take batches, one thread stores what they find, one reduces verdicts.
 
+use super::book::{Book, hand};
 use super::campaign::Campaign;
 use super::cpu;
 use super::judge::outcome::Kind;
 use super::judge::vote::{Culprit, Verdict};
-use super::reduce::queue::{Job, Pacing, Reduce, reduce_each};
+use super::measure::order;
+use super::reduce::queue::{Job, Pacing, Reduce, Treated, reduce_each};
 use super::sampling;
-use super::store::lease::{Leases, Next, Worked};
-use super::store::{BatchRecord, ProgramRecord, Reduction, Spent, Store, StoreError};
+use super::store::lease::{Leases, Next};
+use super::store::{BatchRecord, ProgramRecord, Store, StoreError};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -106,13 +108,16 @@ pub enum RunError {
     AllBroken,
 }
 
-enum Message {
+pub(super) enum Message {
     Batch(Box<BatchRecord>),
     /// A worker has ended.
     Gone,
     /// The store does not say what is to be done.
     Failed(StoreError),
-    Reduced(i64, Option<Reduction>),
+    /// What came of a verdict.
+    Treated(Box<Job>, Treated),
+    /// What came of a measurement, as JSON, or why nothing did.
+    Measured(i64, Result<String, String>),
 }
 
 /// Ranges of programs that are not done yet.
@@ -150,18 +155,18 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    fn take(&self, most: u64) -> Result<Next, StoreError> {
+    fn take(&self, most: u64, left: Option<Duration>) -> Result<Next, StoreError> {
         match self {
             Source::Alone(queue) => {
                 let next = queue.lock().unwrap_or_else(PoisonError::into_inner).take(most);
                 Ok(next.map_or(Next::End, |(first, count)| Next::Programs(first, count)))
             }
-            Source::Shared(leases) => lock(leases).take(most),
+            Source::Shared(leases) => lock(leases).take_within(most, left),
         }
     }
 }
 
-fn lock(leases: &Mutex<Leases>) -> MutexGuard<'_, Leases> {
+pub(super) fn lock(leases: &Mutex<Leases>) -> MutexGuard<'_, Leases> {
     leases.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -257,14 +262,15 @@ pub fn run(
                     },
                 };
                 // The main thread may have given up: then nobody wants to know.
-                let done = move |id, reduction| to_main.send(Message::Reduced(id, reduction)).is_ok();
+                let done = move |job, worked| to_main.send(Message::Treated(Box::new(job), worked)).is_ok();
                 reduce_each(campaign, reducer, &jobs, &pacing, &done);
             });
             to_reducer
         });
         drop(to_main);
         for (id, number, ir, verdict) in waiting {
-            progress.reducing += u64::from(hand(&jobs, Job { id, number, ir, verdict }));
+            let job = Job { id, number, ir, verdict, reduced: None };
+            progress.reducing += u64::from(hand(&jobs, job));
         }
         let closing = || stop.load(Ordering::Relaxed) || late();
         let (cpu_now, closing): (&dyn Fn() -> f64, &dyn Fn() -> bool) = (&cpu_now, &closing);
@@ -281,6 +287,7 @@ pub fn run(
             progress,
             renewed,
             cpu_saved,
+            elsewhere: 0.0,
         };
         let result = book.keep(&messages, &mut tell);
         if result.is_err() {
@@ -297,166 +304,6 @@ pub fn run(
         return Err(RunError::AllBroken);
     }
     Ok(progress)
-}
-
-fn hand(jobs: &Option<Sender<Job>>, job: Job) -> bool {
-    jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
-}
-
-/// What the thread that stores knows.
-struct Book<'a> {
-    store: &'a mut Store,
-    options: &'a Options<'a>,
-    campaign: &'a Campaign,
-    begin: Instant,
-    /// CPU time of this session, in seconds.
-    cpu_now: &'a dyn Fn() -> f64,
-    /// Whether nothing more is to be begun.
-    closing: &'a dyn Fn() -> bool,
-    to_do: Option<u64>,
-    jobs: Option<Sender<Job>>,
-    progress: Progress,
-    /// When the leases were renewed last.
-    renewed: Instant,
-    /// CPU time of this session that is in a shared campaign's store.
-    cpu_saved: f64,
-}
-
-impl Book<'_> {
-    fn keep(
-        &mut self,
-        messages: &Receiver<Message>,
-        tell: &mut impl FnMut(Event<'_>),
-    ) -> Result<(), RunError> {
-        let mut workers = self.options.jobs.max(1);
-        loop {
-            match messages.recv_timeout(Duration::from_millis(200)) {
-                Ok(Message::Batch(batch)) => self.batch(&batch, tell)?,
-                Ok(Message::Reduced(id, reduction)) => {
-                    self.progress.reducing = self.progress.reducing.saturating_sub(1);
-                    if let Some(reduction) = reduction {
-                        self.reduction(id, &reduction)?;
-                    }
-                }
-                Ok(Message::Gone) => workers -= 1,
-                Ok(Message::Failed(error)) => return Err(error.into()),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-            if let Some(leases) = self.options.shared {
-                self.share(leases)?;
-            }
-            if workers == 0 && (self.progress.reducing == 0 || self.options.shared.is_none()) {
-                // The reducer does what is there, and ends.
-                self.jobs = None;
-            }
-            self.times();
-            tell(Event::Progress(&self.progress));
-        }
-    }
-
-    /// Renews the leases when a third of their time is over, and reduces what others have left.
-    fn share(&mut self, leases: &Mutex<Leases>) -> Result<(), RunError> {
-        let leases = lock(leases);
-        if self.renewed.elapsed().as_secs_f64() > leases.seconds() / 3.0 {
-            leases.renew(self.progress.programs, (self.cpu_now)())?;
-            self.renewed = Instant::now();
-        }
-        if self.jobs.is_some()
-            && self.progress.reducing == 0
-            && !(self.closing)()
-            && let Some((stored, ir)) =
-                leases.take_reduction(&|v| self.campaign.has_testbeds_of(v.testbeds.first()))?
-            && let Some(verdict) = stored.verdict()
-        {
-            let job = Job { id: stored.id, number: stored.program, ir, verdict };
-            self.progress.reducing += u64::from(hand(&self.jobs, job));
-        }
-        Ok(())
-    }
-
-    fn reduction(&mut self, id: i64, reduction: &Reduction) -> Result<(), RunError> {
-        match self.options.shared {
-            None => self.store.save_reduction(id, reduction)?,
-            Some(leases) => {
-                let worker = lock(leases).worker().to_string();
-                self.store.save_leased_reduction(id, reduction, &worker)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Stores a batch; `None` if another worker does it.
-    fn save(&mut self, batch: &BatchRecord) -> Result<Option<Vec<i64>>, RunError> {
-        let now = Spent { clock: self.begin.elapsed().as_secs_f64(), cpu: (self.cpu_now)() };
-        let Some(leases) = self.options.shared else { return Ok(Some(self.store.save(batch, now)?)) };
-        let (worker, seconds, able) = {
-            let leases = lock(leases);
-            (leases.worker().to_string(), leases.seconds(), leases.ability().clone())
-        };
-        let worked = Worked { worker: &worker, seconds, reduces: self.jobs.is_some(), able: &able };
-        let saved = self.store.save_leased(batch, now.cpu - self.cpu_saved, &worked)?;
-        if saved.is_some() {
-            self.cpu_saved = now.cpu;
-        }
-        Ok(saved)
-    }
-
-    /// Stores the rest, and gives back what was taken.
-    fn end(&mut self) -> Result<(), RunError> {
-        let cpu = (self.cpu_now)();
-        let Some(leases) = self.options.shared else { return Ok(self.store.save_cpu(cpu)?) };
-        self.store.add_cpu(cpu - self.cpu_saved)?;
-        let leases = lock(leases);
-        leases.renew(self.progress.programs, cpu)?;
-        Ok(leases.release()?)
-    }
-
-    fn batch(&mut self, batch: &BatchRecord, tell: &mut impl FnMut(Event<'_>)) -> Result<(), RunError> {
-        for (testbed, why) in &batch.broken {
-            tell(Event::Broken(testbed, why));
-        }
-        if batch.count == 0 {
-            return Ok(());
-        }
-        let Some(ids) = self.save(batch)? else {
-            self.progress.lost += batch.count;
-            return Ok(());
-        };
-        // A rest is of programs that are counted.
-        let programs = if batch.rest.is_some() { 0 } else { batch.count };
-        self.progress.total += programs;
-        self.progress.programs += programs;
-        self.progress.checks += batch.checks;
-        self.progress.pairs += batch.pairs;
-        self.progress.triggers += batch.triggers;
-        self.progress.covered = self.store.covered();
-        self.progress.verdicts += ids.iter().filter(|id| **id > 0).count() as u64;
-        let verdicts = batch.programs.iter().flat_map(|p| p.verdicts.iter().map(move |v| (p, v)));
-        for (id, (program, verdict)) in ids.into_iter().zip(verdicts).filter(|(id, _)| *id > 0) {
-            tell(Event::Verdict(id, program.number, verdict));
-            if verdict.fault.is_some() {
-                self.progress.known += 1;
-                continue;
-            }
-            if let Some(ir) = &program.ir {
-                let job = Job { id, number: program.number, ir: ir.clone(), verdict: verdict.clone() };
-                self.progress.reducing += u64::from(hand(&self.jobs, job));
-            }
-        }
-        Ok(())
-    }
-
-    fn times(&mut self) {
-        let p = &mut self.progress;
-        p.seconds = self.begin.elapsed().as_secs_f64();
-        p.cpu = (self.cpu_now)();
-        (p.builds, p.doing) = self.campaign.activity();
-        let by_time = self.options.time.map(|t| (t.as_secs_f64() - p.seconds).max(0.0));
-        let rate = p.programs as f64 / p.seconds;
-        let by_count = self.to_do.filter(|_| rate > 0.0).map(|n| n.saturating_sub(p.programs) as f64 / rate);
-        p.left = [by_time, by_count].into_iter().flatten().reduce(f64::min);
-    }
 }
 
 /// What a worker asks before it begins something.
@@ -478,9 +325,16 @@ fn work(campaign: &Campaign, source: &Source<'_>, pace: &Pace, to_main: &Sender<
             continue;
         }
         let Some(most) = pace.fits((clock.left)()) else { break };
-        let (first, count, rest) = match source.take(most) {
+        let (first, count, rest) = match source.take(most, (clock.left)()) {
             Ok(Next::Programs(first, count)) => (first, count, None),
             Ok(Next::Rest(first, count, compilers)) => (first, count, Some(compilers)),
+            Ok(Next::Measure(id, order)) => {
+                let result = order::measure(&order, clock.enough);
+                if to_main.send(Message::Measured(id, result)).is_err() {
+                    return;
+                }
+                continue;
+            }
             Ok(Next::Wait) => {
                 std::thread::sleep(Duration::from_millis(300));
                 continue;

@@ -8,27 +8,27 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// What must never be seen anywhere.
-const PASSWORD: &str = "open-sesame";
+pub const PASSWORD: &str = "open-sesame";
 
-fn rvvfuzz(folder: &Path, args: &[&str]) -> Command {
+pub fn rvvfuzz(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rvvfuzz"));
     command.args(args).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-fn said(output: &Output) -> String {
+pub fn said(output: &Output) -> String {
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(!text.contains(PASSWORD), "a password is shown: {text}");
     text
 }
 
-fn run(folder: &Path, args: &[&str]) -> (i32, String) {
+pub fn run(folder: &Path, args: &[&str]) -> (i32, String) {
     let output = rvvfuzz(folder, args).output().unwrap();
     (output.status.code().unwrap_or(-1), said(&output))
 }
 
-fn place(folder: &Path, store: &str) -> Place {
+pub fn place(folder: &Path, store: &str) -> Place {
     let place: Place = store.parse().unwrap();
     place.file().map_or(place.clone(), |path| Place::from(&folder.join(path)))
 }
@@ -79,7 +79,7 @@ fn all(folder: &Path, store: &str) -> All {
 }
 
 /// The programs `0..count`, each in one batch.
-fn assert_each_once(folder: &Path, store: &str, count: u64) {
+pub fn assert_each_once(folder: &Path, store: &str, count: u64) {
     let done = Store::read(place(folder, store)).unwrap().done().unwrap();
     let mut next = 0;
     for (first, count) in done {
@@ -268,102 +268,7 @@ fn addresses_are_refused_without_their_passwords() {
 #[cfg(feature = "postgres")]
 mod server {
     use super::*;
-    use std::net::TcpListener;
-    use std::path::PathBuf;
-    use tempfile::TempDir;
-
-    /// A server of its own, on a free port, in a folder that goes away.
-    struct Server {
-        programs: PathBuf,
-        folder: TempDir,
-        port: u16,
-    }
-
-    /// The newest PostgreSQL that Debian installs, or the one on PATH.
-    fn programs() -> Option<PathBuf> {
-        let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-        let mut found: Vec<PathBuf> =
-            versions.map(|v| v.path().join("bin")).filter(|p| p.join("initdb").exists()).collect();
-        found.sort();
-        let on_path =
-            || std::env::split_paths(&std::env::var_os("PATH")?).find(|p| p.join("initdb").exists());
-        found.pop().or_else(on_path)
-    }
-
-    impl Server {
-        /// Starts one; `None`, said by name, where there is none.
-        fn start(test: &str) -> Option<Server> {
-            let skip = |why: &str| println!("{test}: skipped, {why}");
-            let Some(programs) = programs() else {
-                skip("no PostgreSQL (tools/setup installs it)");
-                return None;
-            };
-            let folder = tempfile::Builder::new().prefix("rvvfuzz-pg").tempdir_in("/tmp").unwrap();
-            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-            let server = Server { programs, folder, port };
-            std::fs::write(server.path("password"), PASSWORD).unwrap();
-            if is_root() {
-                // The server refuses to be root's.
-                let mut command = Command::new("chown");
-                if !command.args(["-R", "postgres"]).arg(server.folder.path()).status().unwrap().success() {
-                    skip("root, and there is no user postgres");
-                    return None;
-                }
-            }
-            let data = server.path("data").display().to_string();
-            let password = format!("--pwfile={}", server.path("password").display());
-            let made =
-                server.call("initdb", &["-D", &data, "-U", "fuzz", "-A", "scram-sha-256", "-N", &password]);
-            assert!(made, "initdb");
-            assert!(server.control("start"), "pg_ctl start");
-            Some(server)
-        }
-
-        fn path(&self, name: &str) -> PathBuf {
-            self.folder.path().join(name)
-        }
-
-        fn call(&self, program: &str, args: &[&str]) -> bool {
-            let program = self.programs.join(program);
-            let mut command = Command::new("runuser");
-            match is_root() {
-                true => command.args(["-u", "postgres", "--"]).arg(program),
-                false => {
-                    command = Command::new(program);
-                    &mut command
-                }
-            };
-            command.args(args).env("PGPASSWORD", PASSWORD).current_dir(self.folder.path());
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            command.status().is_ok_and(|s| s.success())
-        }
-
-        fn control(&self, what: &str) -> bool {
-            let (data, log) =
-                (self.path("data").display().to_string(), self.path("log").display().to_string());
-            let sockets = self.folder.path().display();
-            let options = format!("-p {} -k {sockets} -c listen_addresses=127.0.0.1", self.port);
-            self.call("pg_ctl", &["-D", &data, "-l", &log, "-o", &options, "-m", "immediate", "-w", what])
-        }
-
-        /// The address of a new database.
-        fn database(&self, name: &str) -> String {
-            let port = self.port.to_string();
-            assert!(self.call("createdb", &["-h", "127.0.0.1", "-p", &port, "-U", "fuzz", name]), "createdb");
-            format!("postgres://fuzz:{PASSWORD}@127.0.0.1:{port}/{name}")
-        }
-    }
-
-    impl Drop for Server {
-        fn drop(&mut self) {
-            self.control("stop");
-        }
-    }
-
-    fn is_root() -> bool {
-        let uid = Command::new("id").arg("-u").output();
-        uid.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).trim() == "0")
-    }
+    use crate::server::Server;
 
     #[test]
     fn workers_and_the_server_may_die() {

@@ -2,10 +2,16 @@
 
 mod campaign;
 mod command;
+#[cfg(feature = "postgres")]
+mod connection;
 mod corpus;
 mod environments;
 mod fleet;
 mod jury;
 mod open;
 mod page;
+mod queue;
 mod replay;
+mod room;
+#[cfg(feature = "postgres")]
+mod server;

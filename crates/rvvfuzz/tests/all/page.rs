@@ -60,6 +60,7 @@ fn campaign(path: &Path) -> Store {
         report: Some(report.into()),
         c: Some("int reduced_c;\n".into()),
         ir: Some("rvv-ir 1\n".into()),
+        bisect: false,
     };
     store.save_reduction(ids[0], &reduction).unwrap();
     store
@@ -132,7 +133,7 @@ fn a_page_is_asked_for_in_many_ways() {
         ("/bug/1", "int reduced_function"),
         ("/bug/2", "&lt;script&gt;"),
         ("/bug/1/bugzilla.txt", "Summary: RISC-V V: wrong code: vadd_vv vsub_vv"),
-        ("/bug/1/github.md", "Title: [RISCV] RISC-V V: wrong code"),
+        ("/bug/1/github.md", "Title: [RISCV] wrong code: vadd_vv vsub_vv"),
         ("/bug/1/bug.tar", "rvvfuzz-1/bug.c"),
         ("/login", "type=\"password\""),
     ] {
@@ -314,9 +315,16 @@ fn a_hundred_thousand_verdicts_are_shown_at_once() {
         assert!(best < Duration::from_millis(200), "{address}: {best:?}");
     }
     let bearer = format!("Authorization: Bearer {TOKEN}\r\n");
-    let begin = Instant::now();
-    assert_eq!(served.ask("POST", "/bug/10/state", &bearer, "state=fixed&note=15").0, 303);
-    println!("a state is set in {:.1} ms", begin.elapsed().as_secs_f64() * 1000.0);
+    let time = |_| {
+        let begin = Instant::now();
+        assert_eq!(served.ask("POST", "/bug/10/state", &bearer, "state=fixed&note=15").0, 303);
+        begin.elapsed()
+    };
+    let times: Vec<Duration> = (0..5).map(time).collect();
+    println!("a state is set: {times:.1?}");
+    assert!(times.iter().min().is_some_and(|t| *t < Duration::from_millis(200)), "{times:?}");
+    // What is told of a state at once is the same when the store is read again.
+    std::thread::sleep(Duration::from_millis(300));
     assert!(served.get("/bug/10").1.contains("fixed in: 15"));
 }
 

@@ -154,8 +154,13 @@ mod tests {
         let told: serde_json::Value = serde_json::from_str(&read("verdict.json").unwrap()).unwrap();
         assert_eq!((&told["seed"], &told["outcomes"][1]["outcome"]), (&1.into(), &"build crash".into()));
         let text = |text: &str| Some(text.to_string());
-        let reduction =
-            Reduction { signature: text("s"), ir: text("small"), c: text("int x;"), report: text("# s") };
+        let reduction = Reduction {
+            signature: text("s"),
+            ir: text("small"),
+            c: text("int x;"),
+            report: text("# s"),
+            bisect: false,
+        };
         store.save_reduction(id, &reduction).unwrap();
         assert_eq!(command(id).export(), Ok(true));
         let all = ["README.md", "bug.c", "bug.ir", "original.ir"].map(|name| read(name).unwrap());

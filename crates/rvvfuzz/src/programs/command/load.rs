@@ -89,8 +89,7 @@ fn recorded(store: &Store) -> Result<Recorded, StoreError> {
     }
     let mut programs = Vec::new();
     // The last ones: the first batches are small and have no flags that take turns.
-    let all = store.all_outcomes()?;
-    for (number, letters) in all.iter().rev().take(512) {
+    for (number, letters) in &store.last_outcomes(512)? {
         let details: HashMap<usize, String> = store.details(*number)?.into_iter().collect();
         let mut last = "";
         let mut outcomes = Vec::new();

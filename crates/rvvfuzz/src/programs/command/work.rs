@@ -8,20 +8,23 @@ use crate::programs::reduce::reducer::Reducer;
 use crate::programs::report::live::LiveLine;
 use crate::programs::settings::Settings;
 use crate::programs::store::lease::{Able, Leases};
+use crate::programs::store::orders::Order;
 use crate::programs::store::{Place, Store, StoreError};
 use crate::programs::workers::{self, Options};
 use clap::Args;
 use rvv_cli::outln;
+use std::collections::HashMap;
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Work on a campaign that others work on, too: one store, any number of workers.
 ///
 /// The store is a database of a PostgreSQL server, or a file on this machine. The first worker begins the
-/// campaign by the options it is given; the others find them in the store. Each takes programs and findings
-/// to reduce, and says now and then that it lives; what a dead one had taken is done by another. Every
-/// program is counted once.
+/// campaign by the options it is given; the others find them in the store. Each takes programs, findings to
+/// reduce and to bisect, and measurements (`rvvfuzz yardstick --store`), by priority and by what it can do, and
+/// says now and then that it lives; what a dead one had taken is done by another. Every program is counted
+/// once.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -116,14 +119,14 @@ impl Command {
         }
         let lacks: Vec<usize> = missing.into_iter().map(|(place, _)| place).collect();
         let campaign = go_on(&self.programs, &self.testbeds, (&settings, &self.store), &lacks, &mut line)?;
-        leases = leases.able(Able { all: settings.compilers.len(), lacks });
+        leases = leases.able(Able { all: settings.compilers.len(), lacks }).measuring(able_to_measure());
         if let Some(count) = self.count {
             leases.end_at(count).map_err(fail)?;
         }
         let mut store = Store::shared(&self.store).map_err(fail)?;
         outln!("{}; worker {}", heading(&settings, &campaign, store.place()), leases.worker());
         let leases = Mutex::new(leases);
-        let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds);
+        let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds).without_passes();
         let options = Options {
             jobs: self.jobs.into(),
             time: self.time,
@@ -146,5 +149,17 @@ impl Command {
         }
         outln!("{}", summary(&progress, &store, &campaign.stopped())?);
         Ok(store.verdict_count().map_err(fail)? == 0)
+    }
+}
+
+/// Whether this machine has what a measurement needs. Looked for once for each compiler.
+fn able_to_measure() -> impl Fn(&Order) -> bool {
+    let known: Mutex<HashMap<String, bool>> = Mutex::default();
+    move |order| {
+        let named: Vec<String> =
+            order.settings.compilers.iter().map(|c| format!("{:?} {}", c.command, c.version)).collect();
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let has = || lacking(&order.settings).is_ok_and(|missing| missing.is_empty());
+        order.version == env!("CARGO_PKG_VERSION") && *known.entry(named.join("\n")).or_insert_with(has)
     }
 }

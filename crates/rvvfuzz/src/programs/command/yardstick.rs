@@ -7,12 +7,15 @@ use crate::programs::measure::yardstick::{Measured, Yardstick};
 use crate::programs::measure::{open, recognise};
 use crate::programs::report::live::LiveLine;
 use crate::programs::settings::{CompilerSettings, EmulatorSettings, Settings, setups};
+use crate::programs::store::orders::Order;
+use crate::programs::store::{Place, Store, StoreError};
 use crate::programs::testbed::compiler::Compiler;
 use crate::programs::workers::{self, Event, Options};
 use clap::Args;
 use rvv_cli::{errln, figures, outln};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -28,13 +31,16 @@ Examples:
   rvvfuzz yardstick --compilers riscv64-linux-gnu-gcc-14.2,clang-22 --seeds 3 --time 8m --json before.json
   rvvfuzz yardstick --compilers riscv64-linux-gnu-gcc-14.2,clang-22 --seeds 3 --time 8m --policy spill,control \\
       --folder other --against before.json
+  rvvfuzz yardstick --compilers clang-22 --seeds 10 --store postgres://fuzz@db/rvv    the workers of that campaign measure
 
 Each campaign is a file in the folder, which is read again by the next call: after a kill the same command continues, and
-when all are finished it only makes the tables. Another folder is another measurement.
+when all are finished it only makes the tables. Another folder is another measurement. With --store, campaigns are ordered
+once, and those who work on that store measure them, before other work and if they have the compiler; the same command makes the
+tables when all are there.
 It ends with 0, or with 2 if it could not run.")]
 pub struct Command {
     /// gcc and clang by name or path; each has campaigns of its own
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", required = true)]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", required_unless_present = "order")]
     compilers: Vec<String>,
     /// Campaigns of each compiler, with the seeds 1, 2, … (or from --seed on)
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -48,6 +54,19 @@ pub struct Command {
     /// The folder of the campaigns' files
     #[arg(long, default_value = "yardstick", value_name = "DIR")]
     folder: PathBuf,
+    /// Order the campaigns from the workers of this store, instead of running them here
+    #[arg(long, value_name = "URL|FILE", conflicts_with = "folder")]
+    store: Option<Place>,
+    /// Wait until they are done
+    #[arg(long, requires = "store")]
+    wait: bool,
+    /// Sooner than other work, or later: above 10 before programs that somebody left, below -10 after rests, below -30
+    /// after all programs
+    #[arg(long, default_value_t = 0, requires = "store", allow_hyphen_values = true, value_name = "N")]
+    priority: i32,
+    /// One campaign that was ordered; for workers
+    #[arg(long, hide = true, value_name = "FILE")]
+    order: Option<PathBuf>,
     /// Optimisation levels
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true)]
     levels: Option<Vec<String>>,
@@ -82,25 +101,23 @@ impl Command {
     }
 
     fn measure(&self) -> Done {
+        if let Some(order) = &self.order {
+            return self.ordered(order);
+        }
         // What cannot be read is told before hours of work.
         let against = self.against.as_ref().map(read).transpose()?;
         let found = |name: &String| Compiler::find(name).map_err(|why| format!("compiler `{name}`: {why}"));
         let compilers = self.compilers.iter().map(found).collect::<Result<Vec<_>, _>>()?;
-        std::fs::create_dir_all(&self.folder).map_err(|e| format!("{}: {e}", self.folder.display()))?;
         let stop = stop_flag();
-        let mut yardstick = Yardstick {
-            version: env!("CARGO_PKG_VERSION").to_string(),
-            seconds: self.time.as_secs_f64(),
-            campaigns: Vec::new(),
+        let campaigns = match &self.store {
+            Some(place) => match self.by_workers(place, &compilers, &stop)? {
+                Some(campaigns) => campaigns,
+                None => return Ok(true),
+            },
+            None => self.here(&compilers, &stop)?,
         };
-        for n in 0..u64::from(self.seeds) {
-            for compiler in &compilers {
-                yardstick.campaigns.push(self.campaign(compiler, n, &stop)?);
-                if stop.load(Ordering::Relaxed) {
-                    return Err("stopped; the same command continues".to_string());
-                }
-            }
-        }
+        let version = env!("CARGO_PKG_VERSION").to_string();
+        let yardstick = Yardstick { version, seconds: self.time.as_secs_f64(), campaigns };
         let table = yardstick.table(against.as_ref());
         outln!("{table}");
         if let Some(path) = &self.json {
@@ -137,42 +154,123 @@ impl Command {
         settings
     }
 
-    /// The campaign of a compiler and a seed: run, continued, or only read.
-    fn campaign(&self, compiler: &Compiler, n: u64, stop: &AtomicBool) -> Result<Measured, String> {
-        let settings = self.settings(compiler, n);
-        let path = self.folder.join(format!("{}-{}.db", compiler.name, settings.seed));
-        let (mut store, campaign) = open(&path, &settings)?;
-        let fail = |e: crate::programs::store::StoreError| e.to_string();
-        let left = self.time.saturating_sub(Duration::from_secs_f64(store.before().clock.max(0.0)));
-        let done =
-            store.meta("finished").map_err(fail)?.is_some_and(|t| t == self.time.as_secs().to_string());
-        if !done && !left.is_zero() {
-            try_testbeds(&campaign.testbeds, &Named::all(&settings), &settings.limits())?;
-            let mut line = LiveLine::default();
-            line.say(&format!("{} {}, seed {}", compiler.name, compiler.version, settings.seed));
-            let options = Options {
-                jobs: self.jobs.into(),
-                time: Some(left),
-                count: None,
-                batch: settings.batch,
-                reducer: None,
-                shared: None,
-            };
-            let result = workers::run(&campaign, &mut store, &options, stop, |event| match event {
-                Event::Progress(progress) => line.show(progress),
-                Event::Broken(testbed, why) => line.say(&format!("{testbed} does not work: {why}")),
-                Event::Verdict(..) => {}
-            });
-            line.end();
-            result.map_err(|e| e.to_string())?;
-            if !stop.load(Ordering::Relaxed) {
-                store.save_meta("finished", &self.time.as_secs().to_string()).map_err(fail)?;
+    /// Each compiler with each seed, here, one after the other.
+    fn here(&self, compilers: &[Compiler], stop: &AtomicBool) -> Result<Vec<Measured>, String> {
+        std::fs::create_dir_all(&self.folder).map_err(|e| format!("{}: {e}", self.folder.display()))?;
+        let mut campaigns = Vec::new();
+        for n in 0..u64::from(self.seeds) {
+            for compiler in compilers {
+                let settings = self.settings(compiler, n);
+                let path = self.folder.join(format!("{}-{}.db", compiler.name, settings.seed));
+                campaigns.push(campaign(compiler, &settings, &path, (self.time, self.jobs), stop)?);
+                if stop.load(Ordering::Relaxed) {
+                    return Err("stopped; the same command continues".to_string());
+                }
             }
         }
-        errln!("{} {}, seed {}: recognising verdicts", compiler.name, compiler.version, settings.seed);
-        recognise(&mut store, &campaign).map_err(fail)?;
-        Measured::read(&store, compiler).map_err(fail)
+        Ok(campaigns)
     }
+
+    /// What workers of a store have measured, if they have done all of it.
+    fn by_workers(
+        &self,
+        place: &Place,
+        compilers: &[Compiler],
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<Measured>>, String> {
+        let fail = |e: StoreError| e.to_string();
+        let seeds = 0..u64::from(self.seeds);
+        let order = |(n, compiler): (u64, &Compiler)| Order {
+            settings: self.settings(compiler, n),
+            seconds: self.time.as_secs_f64(),
+            jobs: self.jobs,
+            version: env!("CARGO_PKG_VERSION").to_string(),
+        };
+        let orders: Vec<Order> =
+            seeds.flat_map(|n| compilers.iter().map(move |c| (n, c))).map(order).collect();
+        let mut store = Store::shared(place).map_err(fail)?;
+        loop {
+            let all = store.order_all(&orders, self.priority.into()).map_err(fail)?;
+            let done: Vec<&String> = all.iter().filter_map(|o| o.result.as_ref()).collect();
+            if done.len() == orders.len() {
+                let read = |text: &&String| serde_json::from_str(text).map_err(|e| format!("{place}: {e}"));
+                return done.iter().map(read).collect::<Result<Vec<_>, _>>().map(Some);
+            }
+            if !self.wait || stop.load(Ordering::Relaxed) {
+                outln!(
+                    "{} of {} campaigns are measured; the workers of {place} do the others, and the same command makes the tables",
+                    done.len(),
+                    orders.len()
+                );
+                return Ok(None);
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+
+    /// A campaign that was ordered; who ordered it holds the other end of the input.
+    fn ordered(&self, path: &Path) -> Done {
+        let wrong = |why: String| format!("{}: {why}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
+        let order: Order = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
+        let stop = stop_flag();
+        let watched = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+            watched.store(true, Ordering::Relaxed);
+        });
+        let named = order.settings.compilers.last().and_then(|c| c.command.first());
+        let compiler = Compiler::find(named.ok_or_else(|| wrong("it has no compiler".to_string()))?)?;
+        let time = Duration::try_from_secs_f64(order.seconds).map_err(|e| wrong(e.to_string()))?;
+        let file = self.folder.join("campaign.db");
+        let measured = campaign(&compiler, &order.settings, &file, (time, order.jobs), &stop)?;
+        if stop.load(Ordering::Relaxed) {
+            return Err("stopped".to_string());
+        }
+        let text = serde_json::to_string(&measured).map_err(|e| e.to_string())?;
+        write_file(self.json.as_deref().unwrap_or(Path::new("-")), &text)?;
+        Ok(true)
+    }
+}
+
+/// The campaign of a compiler and a seed: run, continued, or only read.
+fn campaign(
+    compiler: &Compiler,
+    settings: &Settings,
+    path: &Path,
+    (time, jobs): (Duration, u16),
+    stop: &AtomicBool,
+) -> Result<Measured, String> {
+    let (mut store, campaign) = open(path, settings)?;
+    let fail = |e: StoreError| e.to_string();
+    let left = time.saturating_sub(Duration::from_secs_f64(store.before().clock.max(0.0)));
+    let done = store.meta("finished").map_err(fail)?.is_some_and(|t| t == time.as_secs().to_string());
+    if !done && !left.is_zero() {
+        try_testbeds(&campaign.testbeds, &Named::all(settings), &settings.limits())?;
+        let mut line = LiveLine::default();
+        line.say(&format!("{} {}, seed {}", compiler.name, compiler.version, settings.seed));
+        let options = Options {
+            jobs: jobs.into(),
+            time: Some(left),
+            count: None,
+            batch: settings.batch,
+            reducer: None,
+            shared: None,
+        };
+        let result = workers::run(&campaign, &mut store, &options, stop, |event| match event {
+            Event::Progress(progress) => line.show(progress),
+            Event::Broken(testbed, why) => line.say(&format!("{testbed} does not work: {why}")),
+            Event::Verdict(..) => {}
+        });
+        line.end();
+        result.map_err(|e| e.to_string())?;
+        if !stop.load(Ordering::Relaxed) {
+            store.save_meta("finished", &time.as_secs().to_string()).map_err(fail)?;
+        }
+    }
+    errln!("{} {}, seed {}: recognising verdicts", compiler.name, compiler.version, settings.seed);
+    recognise(&mut store, &campaign).map_err(fail)?;
+    Measured::read(&store, compiler).map_err(fail)
 }
 
 fn read(path: &PathBuf) -> Result<Yardstick, String> {

@@ -3,6 +3,7 @@
 
 pub mod chart;
 pub mod matrix;
+pub mod order;
 pub mod yardstick;
 
 use super::campaign::Campaign;

@@ -75,7 +75,7 @@ fn worth(store: &Store, settings: &Settings) -> Result<BTreeMap<String, Worth>, 
         }
     }
     let schedules = settings.schedules.len().max(1) as u64;
-    let numbers: Vec<u64> = store.all_outcomes()?.into_iter().map(|(number, _)| number).collect();
+    let numbers = store.numbers()?;
     let distinct: BTreeSet<u64> = numbers.iter().map(|n| n / schedules).collect();
     let again = 1.0 - distinct.len() as f64 / numbers.len().max(1) as f64;
     axes.entry(SCHEDULES.to_string()).or_default().seconds = again * times.iter().map(|t| t.2).sum::<f64>();

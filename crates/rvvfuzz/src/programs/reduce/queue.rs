@@ -6,6 +6,7 @@ use crate::programs::judge::outcome::Kind;
 use crate::programs::judge::vote::{Culprit, Verdict};
 use crate::programs::store::Reduction;
 use crate::programs::testbed::Testbeds;
+use rvv_ir::Program;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,9 +25,41 @@ pub trait Reduce: Sync {
         stop: &AtomicBool,
         end: Option<Instant>,
     ) -> Option<Reduction>;
+
+    /// Finds the pass at fault, and the versions that have it, of a program that is reduced.
+    fn bisect(
+        &self,
+        _reduced: &Program,
+        _verdict: &Verdict,
+        _testbeds: &Testbeds,
+        _stop: &AtomicBool,
+        _end: Option<Instant>,
+    ) -> Bisection {
+        Bisection::Gone
+    }
 }
 
-/// A verdict that waits to be reduced.
+/// What came of looking for the pass at fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bisection {
+    /// There was no time.
+    Late,
+    /// The fault does not show here.
+    Gone,
+    /// The report with all that was found.
+    Report(String),
+}
+
+/// What came of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Treated {
+    /// It was to be reduced.
+    Reduced(Option<Reduction>),
+    /// It was to be bisected.
+    Bisected(Bisection),
+}
+
+/// A verdict that waits to be reduced, or to be bisected.
 pub struct Job {
     /// Its number in the store.
     pub id: i64,
@@ -36,6 +69,8 @@ pub struct Job {
     pub ir: String,
     /// The verdict.
     pub verdict: Verdict,
+    /// The reduced program, if the pass at fault is to be found.
+    pub reduced: Option<String>,
 }
 
 /// Whose fault, what is seen, and what can be guessed of its cause before it is small.
@@ -60,14 +95,14 @@ pub struct Pacing<'a> {
     pub may: &'a dyn Fn(Duration) -> bool,
 }
 
-/// Reduces what comes, until nobody can send any more or `done` says that nobody listens: of each kind of
-/// fault, the first comes before another's second.
+/// Reduces and bisects what comes, until nobody can send any more or `done` says that nobody listens: of each
+/// kind of fault, the first comes before another's second. In between, what is reduced is bisected.
 pub fn reduce_each(
     campaign: &Campaign,
     reducer: &dyn Reduce,
     jobs: &Receiver<Job>,
     pacing: &Pacing<'_>,
-    done: &dyn Fn(i64, Option<Reduction>) -> bool,
+    done: &dyn Fn(Job, Treated) -> bool,
 ) {
     let mut waiting: Vec<(Job, Suspicion)> = Vec::new();
     let mut reduced: HashMap<Suspicion, usize> = HashMap::new();
@@ -91,30 +126,44 @@ pub fn reduce_each(
         // Crashes say at once where they are, and are soon small.
         let first = |i: &usize| {
             let (job, suspicion) = &waiting[*i];
-            (reduced.get(suspicion).copied().unwrap_or(0), job.verdict.symptom == Kind::WrongOutput, *i)
+            let times = match job.reduced {
+                Some(_) => 1,
+                None => 2 * reduced.get(suspicion).copied().unwrap_or(0),
+            };
+            (times, job.verdict.symptom == Kind::WrongOutput, *i)
         };
         let Some(next) = (0..waiting.len()).min_by_key(first) else { continue };
         let (job, suspicion) = waiting.remove(next);
-        *reduced.entry(suspicion).or_default() += 1;
+        if job.reduced.is_none() {
+            *reduced.entry(suspicion).or_default() += 1;
+        }
         let begin = Instant::now();
-        let reduction = if (pacing.idle)() {
-            None
-        } else {
-            pacing.reducing.store(true, Ordering::Relaxed);
-            let attempt = AssertUnwindSafe(|| {
-                let program = job.ir.parse().ok()?;
-                let case = campaign.case(job.number, program).ok()?;
-                reducer.reduce(&case, &job.verdict, &campaign.testbeds, pacing.stop, pacing.end)
-            });
-            let reduction = catch_unwind(attempt).unwrap_or(None);
-            pacing.reducing.store(false, Ordering::Relaxed);
-            reduction
+        let mut worked = match job.reduced {
+            Some(_) => Treated::Bisected(Bisection::Late),
+            None => Treated::Reduced(None),
         };
+        if !(pacing.idle)() {
+            pacing.reducing.store(true, Ordering::Relaxed);
+            // A panic of ours is no end of the campaign: the verdict stays as it is.
+            worked =
+                catch_unwind(AssertUnwindSafe(|| attempt(campaign, reducer, &job, pacing))).unwrap_or(worked);
+            pacing.reducing.store(false, Ordering::Relaxed);
+        }
         spent += begin.elapsed();
-        if !done(job.id, reduction) {
+        if !done(job, worked) {
             return;
         }
     }
+}
+
+fn attempt(campaign: &Campaign, reducer: &dyn Reduce, job: &Job, pacing: &Pacing<'_>) -> Treated {
+    let (testbeds, stop, end) = (&campaign.testbeds, pacing.stop, pacing.end);
+    if let Some(reduced) = &job.reduced {
+        let found = reduced.parse().map(|p| reducer.bisect(&p, &job.verdict, testbeds, stop, end));
+        return Treated::Bisected(found.unwrap_or(Bisection::Gone));
+    }
+    let case = job.ir.parse().ok().and_then(|program| campaign.case(job.number, program).ok());
+    Treated::Reduced(case.and_then(|case| reducer.reduce(&case, &job.verdict, testbeds, stop, end)))
 }
 
 #[cfg(test)]
@@ -149,14 +198,14 @@ mod tests {
         for id in 0..5 {
             let verdict = Verdict::new(Culprit::Generator, Kind::WrongOutput, String::new());
             let verdict = Verdict { testbeds: vec![0], ..verdict };
-            to_reducer.send(Job { id, number: 0, ir: ir.clone(), verdict }).unwrap();
+            to_reducer.send(Job { id, number: 0, ir: ir.clone(), verdict, reduced: None }).unwrap();
         }
         drop(to_reducer);
         let reducer = Count(AtomicU64::new(0));
         let is_late = || reducer.0.load(Ordering::Relaxed) >= 2;
         let found = RefCell::new(Vec::new());
-        let done = |_, reduction: Option<Reduction>| {
-            found.borrow_mut().push(reduction.is_some());
+        let done = |_, worked: Treated| {
+            found.borrow_mut().push(worked != Treated::Reduced(None));
             true
         };
         let (stop, reducing) = (AtomicBool::new(false), AtomicBool::new(false));

@@ -1,7 +1,7 @@
 //! What a campaign does with a verdict: reduce it, name it, find the pass, write the report.
 
 use super::bisect;
-use super::queue::Reduce;
+use super::queue::{Bisection, Reduce};
 use super::target::{Target, site_of};
 use super::triage::Signature;
 use crate::programs::judge::case::Case;
@@ -42,6 +42,8 @@ pub struct Reducer {
     /// The levels they are compared at.
     levels: Vec<Vec<String>>,
     known: Mutex<HashMap<Signature, Reduction>>,
+    /// Whether it finds the pass at fault at once; else whoever has time does.
+    bisects: bool,
     /// What was made of a program, by its origin: the same in another order of statements has the same fault.
     programs: Mutex<HashMap<Origin, Reduction>>,
 }
@@ -63,7 +65,13 @@ impl Reducer {
         let mut compilers: Vec<Compiler> = testbeds.builds.iter().map(|b| b.compiler.clone()).collect();
         compilers.dedup();
         let (installed, known, programs) = (OnceLock::new(), Mutex::default(), Mutex::default());
-        Reducer { limits, time, compilers, installed, levels, known, programs }
+        Reducer { limits, time, compilers, installed, levels, known, bisects: true, programs }
+    }
+
+    /// One that leaves it to others to find the pass at fault.
+    #[must_use]
+    pub fn without_passes(self) -> Reducer {
+        Reducer { bisects: false, ..self }
     }
 
     /// The compilers of the campaign, and all versions of the culprit's family that are installed.
@@ -97,13 +105,40 @@ impl Reduce for Reducer {
         let origin = origin(&case.program, verdict, testbeds);
         let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = programs().get(&origin).filter(|_| !origin.3.is_empty()) {
-            return Some(Reduction { report: None, ..known.clone() });
+            return Some(Reduction { report: None, bisect: false, ..known.clone() });
         }
         let reduction = self.reduce_new(case, verdict, testbeds, stop, end)?;
         if !stop.load(Ordering::Relaxed) {
             programs().insert(origin, reduction.clone());
         }
         Some(reduction)
+    }
+
+    fn bisect(
+        &self,
+        reduced: &Program,
+        verdict: &Verdict,
+        testbeds: &Testbeds,
+        stop: &AtomicBool,
+        end: Option<Instant>,
+    ) -> Bisection {
+        if stop.load(Ordering::Relaxed) {
+            return Bisection::Late;
+        }
+        let limits = Limits { until: end, ..self.limits };
+        let Some(target) = Target::of_verdict(testbeds, verdict, &limits) else { return Bisection::Gone };
+        let target = target.without_chance(reduced).with_few_flags(reduced);
+        let shows = target.shows(std::slice::from_ref(reduced)) == [true];
+        let report = shows.then(|| {
+            let signature = Signature::new(&verdict.culprit, &target, reduced);
+            self.report(&signature, &target, reduced, short_c(&target, reduced), true)
+        });
+        match report {
+            // Half of the table would look like all of it.
+            _ if limits.is_over() => Bisection::Late,
+            Some(report) => Bisection::Report(report),
+            None => Bisection::Gone,
+        }
     }
 }
 
@@ -118,7 +153,7 @@ impl Reducer {
     ) -> Option<Reduction> {
         // A crash says at once where it is: the hundredth is not reduced again.
         if let Some(known) = Signature::early(verdict).and_then(|s| self.known(&s)) {
-            return Some(Reduction { report: None, ..known });
+            return Some(Reduction { report: None, bisect: false, ..known });
         }
         let limits = Limits { until: end, ..self.limits };
         let target = Target::of_verdict(testbeds, verdict, &limits)?;
@@ -142,22 +177,38 @@ impl Reducer {
             emit(&[program], &COptions { language: target.build.language(), ..COptions::default() })
         });
         let name = signature.to_string();
-        let reduction =
-            Reduction { signature: Some(name), ir: Some(program.to_string()), c: Some(c), report: None };
+        let reduction = Reduction {
+            signature: Some(name),
+            ir: Some(program.to_string()),
+            c: Some(c),
+            ..Reduction::default()
+        };
         if self.known(&signature).is_some() || stop.load(Ordering::Relaxed) {
             return Some(reduction);
         }
         let is_compiler = matches!(verdict.culprit, Culprit::Compiler(_));
-        let guilty = if is_compiler { bisect::guilty(&target, program, self.time) } else { None };
-        let culprit = &target.build.compiler;
-        let versions = match is_compiler {
-            true => versions(&target, program, &self.versions_of(culprit), &self.levels),
-            false => Vec::new(),
-        };
-        let bug = Bug { signature: &signature, target: &target, program, short, guilty, versions };
-        let reduction = Reduction { report: Some(bug.markdown()), ..reduction };
+        let bisect = is_compiler && !self.bisects;
+        let report = self.report(&signature, &target, program, short, is_compiler && self.bisects);
+        let reduction = Reduction { report: Some(report), bisect, ..reduction };
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(signature, reduction.clone());
         Some(reduction)
+    }
+
+    /// The report, with the pass at fault and the versions that have it, if they are asked for.
+    fn report(
+        &self,
+        signature: &Signature,
+        target: &Target,
+        program: &Program,
+        short: Option<String>,
+        bisects: bool,
+    ) -> String {
+        let (mut guilty, mut table) = (None, Vec::new());
+        if bisects {
+            guilty = bisect::guilty(target, program, self.time);
+            table = versions(target, program, &self.versions_of(&target.build.compiler), &self.levels);
+        }
+        Bug { signature, target, program, short, guilty, versions: table }.markdown()
     }
 }
 

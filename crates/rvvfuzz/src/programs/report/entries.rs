@@ -223,7 +223,10 @@ impl Entry {
     /// What is wrong, without who and how it shows if the signature begins with that.
     pub fn title(&self) -> &str {
         let start = format!("{}: {}: ", self.culprit, self.symptom);
-        self.signature.strip_prefix(&start).filter(|t| !t.trim().is_empty()).unwrap_or(&self.signature)
+        let title =
+            self.signature.strip_prefix(&start).filter(|t| !t.trim().is_empty()).unwrap_or(&self.signature);
+        // Lists say that in its place.
+        title.strip_prefix("not reduced, ").unwrap_or(title)
     }
 }
 

@@ -133,9 +133,21 @@ impl View {
         Some(code.lines().enumerate().map(mark).collect())
     }
 
+    /// What is wrong; of a rule of the manual that is broken, what it says.
+    pub fn title(&self) -> String {
+        let title = self.entry.title();
+        let sentence = |text: &str| {
+            let (_, rest) = text.split_once(&format!("{title}: "))?;
+            rest.lines().next().map(|line| format!("{} ({title})", line.trim()))
+        };
+        let ends = self.report.text("Expected and actual").unwrap_or_default();
+        let found = sentence(&ends).or_else(|| sentence(&self.verdict.detail));
+        found.filter(|_| title.starts_with("norm:")).unwrap_or_else(|| title.to_string())
+    }
+
     /// What is wrong, in a line for a bug tracker.
     pub fn summary(&self) -> String {
-        let title = self.entry.title();
+        let title = self.title();
         let what = match Kind::from_name(&self.verdict.symptom) {
             Some(Kind::WrongOutput) => format!("wrong code: {title}"),
             Some(Kind::RuntimeCrash) => format!("invalid code: {title}"),
@@ -143,10 +155,9 @@ impl View {
             Some(Kind::BuildCrash) => format!("ICE: {title}"),
             Some(Kind::BuildFailure) => format!("rejects valid code: {title}"),
             Some(Kind::BuildTimeout) => format!("compilation does not end: {title}"),
-            _ => title.to_string(),
+            _ => title,
         };
-        let line: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).take(180).collect();
-        format!("RISC-V V: {line}")
+        what.chars().map(|c| if c.is_control() { ' ' } else { c }).take(180).collect()
     }
 
     /// Expected and got, as lines of text.
@@ -194,7 +205,7 @@ impl View {
 
     /// A description for GCC's Bugzilla: plain text.
     pub fn bugzilla(&self) -> String {
-        let mut text = format!("Summary: {}\n", self.summary());
+        let mut text = format!("Summary: RISC-V V: {}\n", self.summary());
         let _ = writeln!(text, "Product: gcc, component: target, target: riscv64-unknown-linux-gnu\n");
         if let Some(compiler) = self.report.point("Compiler").and_then(|c| c.split(", `").next()) {
             let _ = writeln!(text, "Compiler: {compiler}\n");

@@ -113,7 +113,7 @@ fn reason(status: u16) -> &'static str {
 }
 
 /// `%41` and `+` decoded; bytes that are no text are replaced.
-fn decode(text: &str, plus: bool) -> String {
+pub fn decode(text: &str, plus: bool) -> String {
     let digit = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);

@@ -4,7 +4,7 @@
 //! so that a page takes no longer with many verdicts than with few. One bug is read when somebody asks for
 //! it.
 
-mod http;
+pub(in crate::programs) mod http;
 
 use super::command::export;
 use super::report::entries::Filter;
@@ -40,7 +40,7 @@ pub struct Server {
     trouble: Mutex<Option<String>>,
     /// For single bugs.
     reader: Mutex<Store>,
-    /// For states, once one was set.
+    /// For states.
     writer: Mutex<Option<Store>>,
     /// Somebody has changed something.
     changed: AtomicBool,
@@ -66,6 +66,8 @@ impl Server {
         let site = RwLock::new(Arc::new(Site::read(&store, &selected)?));
         let mut secret = [0; 24];
         rand::rng().fill_bytes(&mut secret);
+        // Opening a large store takes a while: not when somebody waits. One that cannot be written says so then.
+        let writer = token.as_ref().and_then(|_| Store::annotate(place).ok());
         let session = secret.iter().map(|b| format!("{b:02x}")).collect();
         Ok(Server {
             place: place.clone(),
@@ -76,7 +78,7 @@ impl Server {
             site,
             trouble: Mutex::new(None),
             reader: Mutex::new(store),
-            writer: Mutex::new(None),
+            writer: Mutex::new(writer),
             changed: AtomicBool::new(false),
         })
     }

@@ -132,7 +132,10 @@ pub enum StoreError {
         why: String,
     },
     /// There is no room for it.
-    #[error("no room to write {}: {why}; what it holds stays, and --resume goes on from there", path.display())]
+    #[error(
+        "no room to write {}: {why}; what it holds stays: make room, and the same command goes on, that of `run` with --resume",
+        path.display()
+    )]
     Full {
         /// The file.
         path: PathBuf,

@@ -1,27 +1,65 @@
 //! A campaign that many workers share.
 //!
-//! A worker takes ranges of programs and verdicts to reduce, each with a *lease*: a row that says whose it
-//! is, and until when. It renews its leases while it lives. A batch is stored in the transaction that gives
-//! its lease back, and only by whoever still has it; so every program is counted once, whoever dies.
+//! A worker takes ranges of programs, verdicts to reduce, reduced ones to bisect, and measurements, each with
+//! a *lease*: a row that says whose it is, and until when. What waits is taken by priority, if the machine can
+//! do it. A worker renews its leases while it lives. What comes of one is stored in the transaction that gives
+//! the lease back, and only by whoever still has it ([`super::leased`]); so everything is done once, whoever
+//! dies.
+//!
+//! A transaction whose answer is lost with the connection is done again, and may have been done before. So
+//! whoever takes something looks, the second time, whether it is theirs already.
 
-use super::db::{Statements, insert_many, values};
+use super::db::{Statements, Value, insert_many, values};
+pub use super::leased::Worked;
+use super::orders::Order;
 use super::query::StoredVerdict;
-use super::{
-    BatchRecord, Open, Place, Reduction, Settings, Store, StoreError, rest, save_meta, write, write_costs,
-};
+use super::{Open, Place, Settings, Store, StoreError, rest, save_meta};
 use crate::programs::sampling;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
+
+/// What is done first among what waits: the larger, the sooner. Programs that nobody has had yet are at 0.
+/// Those who build programs and those who reduce are apart, so only the order within each matters.
+pub(super) mod priority {
+    /// Programs that somebody has left.
+    pub const LEFT: i64 = 40;
+    /// Measurements: somebody waits for them.
+    pub const MEASURE: i64 = 30;
+    /// What is left of batches for other compilers.
+    pub const REST: i64 = 20;
+    /// Verdicts to reduce.
+    pub const REDUCE: i64 = 20;
+    /// Reduced ones to bisect.
+    pub const BISECT: i64 = 10;
+}
+
+/// The columns of a lease, in the order of [`lease`].
+pub(super) const LEASES: &str = "leases(kind, first, count, worker, until, priority)";
+
+/// A row of a lease.
+pub(super) fn lease(
+    kind: &str,
+    (first, count): (impl Into<Value>, u64),
+    (worker, until): (&str, f64),
+    priority: i64,
+) -> Vec<Value> {
+    vec![kind.into(), first.into(), count.into(), worker.into(), until.into(), priority.into()]
+}
 
 /// At most so many batches are missing between two that are finished.
 const GAPS: u64 = 100_000;
 
 /// What a worker is to do next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     /// Programs `first .. first + count`.
     Programs(u64, u64),
     /// The same, with only these compilers: others have judged them without.
     Rest(u64, u64, Vec<usize>),
+    /// A measurement, by its number.
+    Measure(i64, Box<Order>),
     /// Nothing as long as others are at work on the rest.
     Wait,
     /// Everything is done.
@@ -54,7 +92,7 @@ pub struct Able {
 
 impl Able {
     /// Of these compilers, or of all, those that are not here.
-    fn left(&self, of: Option<&[usize]>) -> Vec<usize> {
+    pub(super) fn left(&self, of: Option<&[usize]>) -> Vec<usize> {
         let all: Vec<usize> = of.map_or_else(|| (0..self.all).collect(), <[usize]>::to_vec);
         all.into_iter().filter(|c| self.lacks.contains(c)).collect()
     }
@@ -67,8 +105,37 @@ pub struct Leases {
     seconds: f64,
     batch: u64,
     able: Able,
+    /// Whether this machine can do a measurement.
+    measures: Box<Measures>,
     /// It does nothing but reduce.
     only_reduces: bool,
+    /// The first of each range of programs that was taken.
+    taken: RefCell<HashSet<u64>>,
+    /// Measurements that could not be done here.
+    failed: HashSet<i64>,
+    /// Those that were looked at.
+    orders: RefCell<HashMap<i64, Option<Order>>>,
+}
+
+/// A lease that nobody has.
+struct Waiting {
+    kind: String,
+    first: i64,
+    count: u64,
+    priority: i64,
+}
+
+type Measures = dyn Fn(&Order) -> bool + Send;
+
+/// What somebody is to reduce, or to bisect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The verdict.
+    pub verdict: StoredVerdict,
+    /// The text of its program.
+    pub ir: String,
+    /// The reduced one, if its pass is to be found.
+    pub reduced: Option<String>,
 }
 
 /// At most so many leases are looked at for one that this machine can do.
@@ -108,7 +175,18 @@ impl Leases {
         }
         let seconds = lease.as_secs_f64().max(1.0);
         let (worker, batch, able) = (new_name(), settings.batch.max(1), Able::default());
-        let leases = Leases { store, worker, seconds, batch, able, only_reduces };
+        let leases = Leases {
+            store,
+            worker,
+            seconds,
+            batch,
+            able,
+            measures: Box::new(|_| false),
+            only_reduces,
+            taken: RefCell::default(),
+            failed: HashSet::new(),
+            orders: RefCell::default(),
+        };
         leases.begin()?;
         leases.renew(0, 0.0)?;
         Ok((leases, settings))
@@ -118,6 +196,12 @@ impl Leases {
     #[must_use]
     pub fn able(self, able: Able) -> Leases {
         Leases { able, ..self }
+    }
+
+    /// The same, of a worker that does the measurements that it can.
+    #[must_use]
+    pub fn measuring(self, measures: impl Fn(&Order) -> bool + Send + 'static) -> Leases {
+        Leases { measures: Box::new(measures), ..self }
     }
 
     /// Which compilers this machine has.
@@ -149,15 +233,13 @@ impl Leases {
             }
             while next < first {
                 let end = sampling::batch(next, self.batch).end.min(first);
-                rows.push(vec!["programs".into(), next.into(), (end - next).into(), "".into(), 0.0.into()]);
+                rows.push(lease("programs", (next, end - next), ("", 0.0), priority::LEFT));
                 next = end;
             }
             next = next.max(first.saturating_add(count));
         }
         let unreduced = self.store.unreduced()?.into_iter();
-        rows.extend(
-            unreduced.map(|(id, ..)| vec!["reduce".into(), id.into(), 1_i64.into(), "".into(), 0.0.into()]),
-        );
+        rows.extend(unreduced.map(|(id, ..)| lease("reduce", (id, 1), ("", 0.0), priority::REDUCE)));
         let now = self.store.db.dialect().now;
         self.store.db.transaction(&mut |to| {
             let sql = "insert into meta values('next', ?1) on conflict do nothing";
@@ -166,7 +248,7 @@ impl Leases {
             }
             let began: f64 = number(to, &format!("select {now} - coalesce(max(at), 0.0) from batches"))?;
             save_meta(to, "began", &began.to_string())?;
-            insert_many(to, "leases", &rows, "on conflict do nothing")
+            insert_many(to, LEASES, &rows, "on conflict do nothing")
         })
     }
 
@@ -178,26 +260,91 @@ impl Leases {
         self.store.save_meta("count", &count.to_string())
     }
 
-    /// What is done first of the leases that are free, and its kind: whole batches, then what is left of some
-    /// for compilers that are here.
-    fn free(&self, to: &mut dyn Statements, now: f64) -> Result<Option<(String, Next)>, StoreError> {
-        let mut kinds = vec![("programs".to_string(), None)];
-        for row in to.query("select distinct kind from leases where kind like 'rest %' order by kind", &[])? {
-            let Ok(kind) = row.get::<String>(0) else { continue };
-            let of = rest::compilers(&kind).filter(|of| of.iter().any(|c| !self.able.lacks.contains(c)));
-            kinds.extend(of.map(|of| (kind, Some(of))));
-        }
-        for (kind, of) in kinds {
+    /// What waits, of these kinds and at least this priority, what is done first at the beginning: kind, first, count.
+    fn waiting(&self, kinds: &[String], least: i64) -> Result<Vec<Waiting>, StoreError> {
+        let now = self.store.db.dialect().now;
+        let kinds: Vec<String> = kinds.iter().map(|k| format!("'{k}'")).collect();
+        let sql = format!(
+            "select kind, first, count, priority from leases where until < {now} and kind in ({}) and priority >= {least} \
+             order by priority desc, first limit {LOOKED_AT}",
+            kinds.join(", ")
+        );
+        self.store.rows(&sql, |r| {
+            Ok(Waiting { kind: r.get(0)?, first: r.get(1)?, count: r.get(2)?, priority: r.get(3)? })
+        })
+    }
+
+    /// Takes what waits, unless somebody else has taken it since.
+    fn claim(&self, kind: &str, first: i64) -> Result<bool, StoreError> {
+        let dialect = self.store.db.dialect();
+        let (mut claimed, mut again) = (false, false);
+        self.store.db.transaction(&mut |to| {
+            let now = number::<f64>(to, &format!("select {}", dialect.now))?;
+            // It was free a moment ago: if it is this worker's now, then because of the first time.
+            let ours = if again { self.worker.as_str() } else { "" };
+            again = true;
             let sql = format!(
-                "select first, count from leases where kind = ?1 and until < ?2 order by first limit 1{}",
-                self.store.db.dialect().skip_locked
+                "select count from leases where kind = ?1 and first = ?2 and (until < ?3 or (worker = ?4 and worker <> '')){}",
+                dialect.skip_locked
             );
-            let rows = to.query(&sql, values![&kind, now])?;
-            let Some((Ok(first), Ok(count))) = rows.first().map(|r| (r.get(0), r.get(1))) else { continue };
-            let next = of.map_or(Next::Programs(first, count), |of| Next::Rest(first, count, of));
-            return Ok(Some((kind, next)));
+            claimed = !to.query(&sql, values![kind, first, now, ours])?.is_empty();
+            if claimed {
+                let sql = "update leases set worker = ?1, until = ?2 where kind = ?3 and first = ?4";
+                to.execute(sql, values![&self.worker, now + self.seconds, kind, first])?;
+            }
+            Ok(())
+        })?;
+        Ok(claimed)
+    }
+
+    /// What waits for somebody who builds programs, has at least this priority, and can be done here in the
+    /// time that is left.
+    fn take_waiting(&self, left: Option<Duration>, least: i64) -> Result<Option<Next>, StoreError> {
+        let mut kinds = vec!["programs".to_string()];
+        let rests = "select distinct kind from leases where kind > 'rest ' and kind < 'rest~'";
+        for kind in self.store.rows(rests, |r| r.get::<String>(0))? {
+            let of = rest::compilers(&kind).filter(|of| of.iter().any(|c| !self.able.lacks.contains(c)));
+            kinds.extend(of.map(|of| rest::lease_kind(Some(&of))));
+        }
+        // Many that nobody here can do stand in the way of nothing else.
+        let mut all = self.waiting(&["measure".to_string()], least)?;
+        all.extend(self.waiting(&kinds, least)?);
+        all.sort_by_key(|w| (Reverse(w.priority), w.first));
+        for Waiting { kind, first, count, .. } in all {
+            let next = match (kind.as_str(), u64::try_from(first)) {
+                ("measure", _) => match self.order(first)? {
+                    Some(order) if self.can_measure(first, &order, left) => {
+                        Next::Measure(first, Box::new(order))
+                    }
+                    _ => continue,
+                },
+                ("programs", Ok(first)) => Next::Programs(first, count),
+                (kind, Ok(first)) => match rest::compilers(kind) {
+                    Some(of) => Next::Rest(first, count, of),
+                    None => continue,
+                },
+                (_, Err(_)) => continue,
+            };
+            if self.claim(&kind, first)? {
+                return Ok(Some(next));
+            }
         }
         Ok(None)
+    }
+
+    /// What a measurement is about. It never changes, and is asked for at each batch.
+    fn order(&self, id: i64) -> Result<Option<Order>, StoreError> {
+        if let Some(order) = self.orders.borrow().get(&id) {
+            return Ok(order.clone());
+        }
+        let order = self.store.order(id)?;
+        self.orders.borrow_mut().insert(id, order.clone());
+        Ok(order)
+    }
+
+    fn can_measure(&self, id: i64, order: &Order, left: Option<Duration>) -> bool {
+        let fits = left.is_none_or(|left| left.as_secs_f64() > order.seconds);
+        fits && !self.failed.contains(&id) && (self.measures)(order)
     }
 
     /// Takes programs, at most so many: first what others have left.
@@ -205,22 +352,46 @@ impl Leases {
     /// # Errors
     /// When it cannot be written.
     pub fn take(&self, most: u64) -> Result<Next, StoreError> {
+        self.take_within(most, None)
+    }
+
+    /// The same, of a worker that leaves after this time: it begins no measurement that takes longer.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn take_within(&self, most: u64, left: Option<Duration>) -> Result<Next, StoreError> {
+        let waiting = |least| if self.only_reduces { Ok(None) } else { self.take_waiting(left, least) };
+        let mut next = match waiting(0)? {
+            Some(next) => next,
+            None => self.take_new(most)?,
+        };
+        // What is below 0 is done when there are no more programs.
+        if matches!(next, Next::Wait | Next::End)
+            && let Some(late) = waiting(i64::MIN)?
+        {
+            next = late;
+        }
+        if let Next::Programs(first, _) = &next {
+            self.taken.borrow_mut().insert(*first);
+        }
+        Ok(next)
+    }
+
+    /// Programs that nobody has had yet, at most so many.
+    fn take_new(&self, most: u64) -> Result<Next, StoreError> {
         let dialect = self.store.db.dialect();
         let mut next = Next::Wait;
-        let mut divided = true;
+        let (mut divided, mut again) = (true, false);
         self.store.db.transaction(&mut |to| {
             (next, divided) = (Next::Wait, true);
-            let now = number::<f64>(to, &format!("select {}", dialect.now))?;
-            let until = now + self.seconds;
-            if !self.only_reduces
-                && let Some((kind, free)) = self.free(to, now)?
+            if std::mem::replace(&mut again, true)
+                && let Some((first, count)) = self.forgotten(to)?
             {
-                let (Next::Programs(first, _) | Next::Rest(first, ..)) = &free else { return Ok(()) };
-                let sql = "update leases set worker = ?1, until = ?2 where kind = ?3 and first = ?4";
-                to.execute(sql, values![&self.worker, until, kind, *first])?;
-                next = free;
+                next = Next::Programs(first, count);
                 return Ok(());
             }
+            let now = number::<f64>(to, &format!("select {}", dialect.now))?;
+            let until = now + self.seconds;
             let end = note(to, "count", "")?.unwrap_or(u64::MAX >> 1);
             // Somebody has merged another store into this one: what there is to do is divided again.
             let Some(first) = note(to, "next", dialect.for_update)? else {
@@ -229,8 +400,9 @@ impl Leases {
             };
             if first >= end {
                 // What waits for compilers that are not here keeps nobody.
-                let sql = "select count(*) from leases where kind = 'programs' or (kind like 'rest %' and until > ?1) \
-                           or (kind = 'reduce' and ?2 = 1)";
+                let sql = "select count(*) from leases where kind = 'programs' or \
+                           ((kind = 'measure' or (kind > 'rest ' and kind < 'rest~')) and until > ?1) \
+                           or (kind in ('reduce', 'bisect') and ?2 = 1)";
                 let left = to.query(sql, values![now, i64::from(self.only_reduces)])?;
                 let left: i64 = left.first().and_then(|r| r.get(0).ok()).unwrap_or(0);
                 next = if left > 0 { Next::Wait } else { Next::End };
@@ -243,8 +415,8 @@ impl Leases {
             let edge = sampling::batch(first, self.batch).end.min(end);
             let count = (edge - first).min(most.max(1));
             save_meta(to, "next", &(first + count).to_string())?;
-            let sql = "insert into leases values('programs', ?1, ?2, ?3, ?4)";
-            to.execute(sql, values![first, count, &self.worker, until])?;
+            let row = lease("programs", (first, count), (&self.worker, until), priority::LEFT);
+            insert_many(to, LEASES, &[row], "")?;
             next = Next::Programs(first, count);
             Ok(())
         })?;
@@ -254,44 +426,51 @@ impl Leases {
         Ok(next)
     }
 
-    /// Takes a verdict to reduce that nobody works on and that `can` be reduced here, and its program.
+    /// Programs that are this worker's, and of which it was not told: the connection was lost.
+    fn forgotten(&self, to: &mut dyn Statements) -> Result<Option<(u64, u64)>, StoreError> {
+        let sql = "select first, count from leases where kind = 'programs' and worker = ?1 order by first";
+        let ours = to.query(sql, values![&self.worker])?;
+        let mut ours = ours.iter().filter_map(|r| Some((r.get::<u64>(0).ok()?, r.get::<u64>(1).ok()?)));
+        let taken = self.taken.borrow();
+        Ok(ours.find(|(first, _)| !taken.contains(first)))
+    }
+
+    /// Takes a verdict to reduce or to bisect that nobody works on and for which this machine `can` do that.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn take_reduction(
-        &self,
-        can: &dyn Fn(&StoredVerdict) -> bool,
-    ) -> Result<Option<(StoredVerdict, String)>, StoreError> {
-        let dialect = self.store.db.dialect();
-        let now = dialect.now;
-        let sql = format!(
-            "select first from leases where kind = 'reduce' and until < {now} order by first limit {LOOKED_AT}"
-        );
-        for id in self.store.rows(&sql, |r| r.get::<i64>(0))? {
-            let found = self.store.verdict(id)?.filter(|v| v.signature.is_none() && v.fault.is_none());
-            if found.as_ref().is_some_and(|v| !can(v)) {
-                continue;
-            }
-            // Another may have taken it since.
-            let mut taken = false;
-            self.store.db.transaction(&mut |to| {
-                let now = number::<f64>(to, &format!("select {now}"))?;
-                let sql = "update leases set worker = ?1, until = ?2 where kind = 'reduce' and first = ?3 and until < ?4";
-                taken = to.execute(sql, values![&self.worker, now + self.seconds, id, now])? > 0;
-                Ok(())
-            })?;
-            if !taken {
+    pub fn take_finding(&self, can: &dyn Fn(&StoredVerdict) -> bool) -> Result<Option<Finding>, StoreError> {
+        let kinds = ["reduce".to_string(), "bisect".to_string()];
+        for Waiting { kind, first: id, .. } in self.waiting(&kinds, i64::MIN)? {
+            let bisect = kind == "bisect";
+            let open = |v: &StoredVerdict| match bisect {
+                true => v.reduced_ir.is_some(),
+                false => v.signature.is_none() && v.fault.is_none(),
+            };
+            let found = self.store.verdict(id)?.filter(open);
+            if found.as_ref().is_some_and(|v| !can(v)) || !self.claim(&kind, id)? {
                 continue;
             }
             if let Some(verdict) = found
                 && let Some(ir) = self.store.program(verdict.program)?
             {
-                return Ok(Some((verdict, ir)));
+                let reduced = verdict.reduced_ir.clone().filter(|_| bisect);
+                return Ok(Some(Finding { verdict, ir, reduced }));
             }
             // Nothing is left to do about it.
-            self.store.execute("delete from leases where kind = 'reduce' and first = ?1", values![id])?;
+            self.store.execute("delete from leases where kind = ?1 and first = ?2", values![kind, id])?;
         }
         Ok(None)
+    }
+
+    /// Gives a measurement back that cannot be done here.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn give_back(&mut self, measurement: i64) -> Result<(), StoreError> {
+        self.failed.insert(measurement);
+        let sql = "update leases set until = 0.0, worker = '' where kind = 'measure' and first = ?1 and worker = ?2";
+        self.store.execute(sql, values![measurement, &self.worker])
     }
 
     /// Says that this worker lives, and what it has done so far.
@@ -331,142 +510,4 @@ pub(super) fn number<T: super::db::FromValue>(to: &mut dyn Statements, sql: &str
 fn note(to: &mut dyn Statements, key: &str, end: &str) -> Result<Option<u64>, StoreError> {
     let rows = to.query(&format!("select value from meta where key = ?1{end}"), values![key])?;
     Ok(rows.first().and_then(|r| r.get::<String>(0).ok()).and_then(|text| text.parse().ok()))
-}
-
-impl Store {
-    /// Stores a batch of a shared campaign if the worker still has it: else somebody else has done it, or
-    /// will, and there is nothing to store. `cpu` is what this worker has taken since its last batch. Who
-    /// reduces has the verdicts to reduce, too.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn save_leased(
-        &mut self,
-        batch: &BatchRecord,
-        cpu: f64,
-        leases: &Worked<'_>,
-    ) -> Result<Option<Vec<i64>>, StoreError> {
-        let fresh = self.fresh(batch);
-        let dialect = self.db.dialect();
-        let mut saved = None;
-        self.db.transaction(&mut |to| {
-            saved = None;
-            let kind = rest::lease_kind(batch.rest.as_deref());
-            let sql = "delete from leases where kind = ?1 and first = ?2 and count = ?3 and worker = ?4";
-            if to.execute(sql, values![kind, batch.first, batch.count, leases.worker])? == 0 {
-                return Ok(());
-            }
-            let left = leases.able.left(batch.rest.as_deref());
-            if !left.is_empty() {
-                let sql = "insert into leases values(?1, ?2, ?3, '', 0.0)";
-                to.execute(sql, values![rest::lease_kind(Some(&left)), batch.first, batch.count])?;
-            }
-            let now: f64 = number(to, &format!("select {}", dialect.now))?;
-            let rows = to.query("select value from meta where key = 'began'", &[])?;
-            let began = rows.first().and_then(|r| r.get::<String>(0).ok()).and_then(|t| t.parse().ok());
-            let at = (now - began.unwrap_or(now)).max(0.0);
-            let whole = batch.rest.is_none() && left.is_empty();
-            let ids = write(to, batch, &fresh, at, whole)?;
-            let verdicts = batch.programs.iter().flat_map(|p| p.verdicts.iter().map(move |v| (p, v)));
-            let reduced = ids
-                .iter()
-                .zip(verdicts)
-                .filter(|(id, (p, v))| **id > 0 && v.fault.is_none() && p.ir.is_some());
-            let (worker, until) =
-                if leases.reduces { (leases.worker, now + leases.seconds) } else { ("", 0.0) };
-            let rows: Vec<_> = reduced
-                .map(|(id, _)| vec!["reduce".into(), (*id).into(), 1_i64.into(), worker.into(), until.into()])
-                .collect();
-            insert_many(to, "leases", &rows, "")?;
-            // Last: others wait for this row until all of this is stored.
-            let spent = add_cpu(to, cpu, dialect.for_update)?;
-            write_costs(to, batch, spent)?;
-            saved = Some(ids);
-            Ok(())
-        })?;
-        if saved.is_some() {
-            self.covered.extend(fresh.iter().map(|(name, o, _)| (name.to_string(), *o)));
-        }
-        Ok(saved)
-    }
-
-    /// Stores what a reducer made of a verdict of a shared campaign, if it is still this worker's to reduce.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn save_leased_reduction(
-        &mut self,
-        verdict: i64,
-        reduction: &Reduction,
-        worker: &str,
-    ) -> Result<(), StoreError> {
-        let Reduction { signature, ir, c, report } = reduction;
-        self.db.transaction(&mut |to| {
-            let sql = "delete from leases where kind = 'reduce' and first = ?1 and worker = ?2";
-            if to.execute(sql, values![verdict, worker])? == 0 {
-                return Ok(());
-            }
-            to.execute(
-                "update verdicts set signature = ?1, reduced_ir = ?2, reduced_c = ?3, report_md = ?4 where id = ?5",
-                values![signature.as_ref(), ir.as_ref(), c.as_ref(), report.as_ref(), verdict],
-            )
-            .map(|_| ())
-        })
-    }
-
-    /// Adds CPU time to the campaign's.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn add_cpu(&mut self, cpu: f64) -> Result<(), StoreError> {
-        let for_update = self.db.dialect().for_update;
-        self.db.transaction(&mut |to| add_cpu(to, cpu, for_update).map(|_| ()))
-    }
-
-    /// Who has worked on a shared campaign, those who are at work first.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn workers(&self) -> Result<Vec<Worker>, StoreError> {
-        if self.format < 3 {
-            return Ok(Vec::new());
-        }
-        let now = self.db.dialect().now;
-        let query =
-            format!("select name, {now} - seen, seen - began, programs, cpu from workers order by seen desc");
-        self.rows(&query, |r| {
-            let (name, ago, seconds) = (r.get(0)?, r.get(1)?, r.get(2)?);
-            Ok(Worker { name, ago, seconds, programs: r.get(3)?, cpu: r.get(4)? })
-        })
-    }
-
-    /// A store beside this one: another connection to the same campaign.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
-    pub fn shared(place: &Place) -> Result<Store, StoreError> {
-        Store::go_on(place.clone(), Open::Shared).map(|(store, _)| store)
-    }
-}
-
-/// Who stores something in a shared campaign.
-pub struct Worked<'a> {
-    /// Its name.
-    pub worker: &'a str,
-    /// For how long it may be silent, in seconds.
-    pub seconds: f64,
-    /// Whether it reduces what it finds.
-    pub reduces: bool,
-    /// Which compilers it has.
-    pub able: &'a Able,
-}
-
-fn add_cpu(to: &mut dyn Statements, cpu: f64, for_update: &str) -> Result<f64, StoreError> {
-    to.execute("insert into meta values('cpu', '0') on conflict do nothing", &[])?;
-    let rows = to.query(&format!("select value from meta where key = 'cpu'{for_update}"), &[])?;
-    let before: f64 =
-        rows.first().and_then(|r| r.get::<String>(0).ok()).and_then(|t| t.parse().ok()).unwrap_or(0.0);
-    let spent = before + cpu;
-    save_meta(to, "cpu", &spent.to_string())?;
-    Ok(spent)
 }

@@ -1,7 +1,7 @@
 //! Two stores of one campaign become one: batch by batch, each in a transaction.
 
 use super::db::{Database, Row, Statements, Value, insert_many, values};
-use super::lease::number;
+use super::lease::{LEASES, lease, number, priority};
 use super::{Open, Place, Settings, Store, StoreError, save_meta};
 use std::collections::{BTreeMap, HashMap};
 
@@ -93,6 +93,7 @@ impl Store {
         }
         let broken = other.broken()?;
         self.save_broken(&broken)?;
+        self.merge_measurements(other)?;
         if other.format >= 3 {
             let workers = other.db.query("select name, began, seen, programs, cpu from workers", &[])?;
             let rows: Vec<Vec<Value>> = workers.into_iter().map(|r| r.0).collect();
@@ -173,13 +174,26 @@ impl Batch<'_> {
             ..3 => Vec::new(),
             _ => self.of_first(
                 db,
-                "select kind, first, count, '', 0.0 from leases where first = ?1 and kind like 'rest %'",
+                "select kind, first, count from leases where first = ?1 and kind > 'rest ' and kind < 'rest~'",
             )?,
+        };
+        let rests: Vec<Vec<Value>> = rests
+            .into_iter()
+            .map(|row| [&row[..], &["".into(), 0.0.into(), priority::REST.into()]].concat())
+            .collect();
+        let bisect = match from.format {
+            ..3 => Vec::new(),
+            _ => from.rows("select first from leases where kind = 'bisect'", |r| r.get::<i64>(0))?,
         };
         let now = to.db.dialect().now;
         to.db.transaction(&mut |t| {
             alone(t, now, to)?;
-            insert_many(t, "leases", &rests, "on conflict do nothing")?;
+            let there = t.query("select count(*) from batches where first = ?1", values![self.first])?;
+            if there.first().and_then(|r| r.get::<i64>(0).ok()) != Some(0) {
+                // The connection was lost after it was stored.
+                return Ok(());
+            }
+            insert_many(t, LEASES, &rests, "on conflict do nothing")?;
             insert_many(t, "batches", &batches, "")?;
             insert_many(t, "programs", &programs, "")?;
             insert_many(t, "details", &details, "")?;
@@ -193,6 +207,10 @@ impl Batch<'_> {
                 let id: i64 = new.first().and_then(|r| r.get(0).ok()).unwrap_or(0);
                 t.execute("insert into notes values(?1, ?2, ?3)", &[id.into(), row[12].clone(), row[13].clone()])?;
                 self.judge(t, &row[0], id)?;
+                if matches!(&row[0], Value::Int(theirs) if bisect.contains(theirs)) {
+                    let row = lease("bisect", (id, 1), ("", 0.0), priority::BISECT);
+                    insert_many(t, LEASES, &[row], "on conflict do nothing")?;
+                }
             }
             save_meta(t, "cpu", &cpu.to_string())
         })?;
@@ -316,10 +334,58 @@ mod tests {
         );
         leases.release().unwrap();
         assert_eq!(shared.merge(&more).unwrap().programs, 2);
-        assert_eq!(leases.take(2).unwrap(), Next::Wait);
+        // What there is to do is divided again.
         assert_eq!(leases.take(2).unwrap(), Next::Programs(4, 2));
         assert_eq!(leases.take(2).unwrap(), Next::Programs(10, 2));
         assert_eq!(leases.take(2).unwrap(), Next::Programs(14, 2));
+    }
+
+    #[test]
+    fn what_waits_to_be_bisected_or_measured_waits_in_the_other_store() {
+        use crate::programs::store::lease::{Able, Worked};
+        use crate::programs::store::orders::Order;
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("a.db"), folder.path().join("b.db"));
+        drop(store(&one, 1, &[]));
+        let mut into = store(&two, 1, &[4]);
+        let place = Place::from(&one);
+        let (leases, _) = Leases::join(&place, Duration::from_secs(60)).unwrap();
+        let mut from = Store::shared(&place).unwrap();
+        assert_eq!(leases.take(2).unwrap(), Next::Programs(0, 2));
+        let able = Able::default();
+        let worked = Worked { worker: leases.worker(), seconds: 60.0, reduces: true, able: &able };
+        let id = from.save_leased(&batch(0), 1.0, &worked).unwrap().unwrap()[0];
+        let text = |t: &str| Some(t.to_string());
+        let reduction = Reduction {
+            signature: text("s"),
+            ir: text("rvv-ir 1\n"),
+            c: None,
+            report: text("# r"),
+            bisect: true,
+        };
+        assert!(from.save_leased_reduction(id, &reduction, leases.worker(), 60.0).unwrap());
+        let order = |seed| {
+            let settings = Settings { seed, ..Settings::default() };
+            Order { settings, seconds: 1.0, jobs: 1, version: "1".to_string() }
+        };
+        let leases = leases.measuring(|_| true);
+        let done = from.order_all(&[order(1)], 0).unwrap()[0].id;
+        assert!(matches!(leases.take(2).unwrap(), Next::Measure(id, _) if id == done));
+        assert!(from.save_measurement(done, "{}", leases.worker()).unwrap());
+        from.order_all(&[order(2)], 0).unwrap();
+        into.order_all(&[order(3), order(1)], 0).unwrap();
+        into.merge(&from).unwrap();
+        into.merge(&from).unwrap();
+        let results: Vec<_> = into.order_all(&[order(1), order(2), order(3)], 0).unwrap();
+        assert_eq!(results.iter().map(|o| o.result.is_some()).collect::<Vec<_>>(), [true, false, false]);
+        let queue = into.queue().unwrap();
+        assert_eq!(queue, [("bisect".to_string(), 1, 0), ("measure".to_string(), 2, 0)]);
+        drop(into);
+        let (leases, _) = Leases::join(&Place::from(&two), Duration::from_secs(60)).unwrap();
+        // First what nobody has reduced.
+        assert!(leases.take_finding(&|_| true).unwrap().unwrap().reduced.is_none());
+        let finding = leases.take_finding(&|_| true).unwrap().unwrap();
+        assert_eq!((finding.verdict.program, finding.reduced.is_some()), (1, true));
     }
 
     #[test]

@@ -7,7 +7,10 @@
 mod db;
 mod error;
 pub mod lease;
+mod leased;
+mod letters;
 pub mod merge;
+pub mod orders;
 mod place;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -16,6 +19,8 @@ mod rest;
 mod schema;
 mod sqlite;
 pub mod states;
+#[cfg(feature = "postgres")]
+mod tls;
 mod write;
 
 use self::db::{Database, Row, Value, insert_many, values};
@@ -92,6 +97,8 @@ pub struct Reduction {
     pub c: Option<String>,
     /// The report, in Markdown.
     pub report: Option<String>,
+    /// The pass at fault is still to be found. It is not stored.
+    pub bisect: bool,
 }
 
 /// Time, in seconds.
@@ -472,7 +479,7 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn save_reduction(&mut self, verdict: i64, reduction: &Reduction) -> Result<(), StoreError> {
-        let Reduction { signature, ir, c, report } = reduction;
+        let Reduction { signature, ir, c, report, .. } = reduction;
         self.execute(
             "update verdicts set signature = ?1, reduced_ir = ?2, reduced_c = ?3, report_md = ?4 where id = ?5",
             values![signature.as_ref(), ir.as_ref(), c.as_ref(), report.as_ref(), verdict],

@@ -3,11 +3,13 @@
 //! Transactions that a lost connection or another's transaction undid are done again, for a while.
 
 use super::db::{Database, Dialect, Row, Statements, Value, Work, migrate};
+use super::tls::{self, Tls};
 use super::{Address, StoreError, schema};
 use postgres::error::SqlState;
 use postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 use postgres::{Client, Config, GenericClient, NoTls, Statement};
 use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A database of a server.
 pub(super) struct Postgres {
     config: Config,
+    tls: Tls,
     path: PathBuf,
     session: Mutex<Option<Session>>,
 }
@@ -43,25 +46,15 @@ impl Postgres {
     pub fn connect(address: &Address) -> Result<Postgres, StoreError> {
         let path = PathBuf::from(address.to_string());
         let open = |why: String| StoreError::Open { path: path.clone(), why };
-        let options = address.secret().split_once('?').map_or("", |(_, options)| options);
-        let asked = options.split('&').find_map(|o| o.strip_prefix("sslmode="));
-        let environment = std::env::var("PGSSLMODE").ok();
-        let mode = asked.or(environment.as_deref()).unwrap_or("prefer");
-        if !["disable", "allow", "prefer"].contains(&mode) {
-            return Err(open(format!(
-                "sslmode={mode} asks for TLS, which this rvvfuzz does not have; use a tunnel (ssh -L 5432:HOST:5432) \
-                 and sslmode=disable"
-            )));
-        }
-        let mut config: Config =
-            without_mode(address.secret()).parse().map_err(|e: postgres::Error| open(e.to_string()))?;
+        let (rest, tls) = Tls::read(address.secret()).map_err(open)?;
+        let mut config: Config = rest.parse().map_err(|e: postgres::Error| open(e.to_string()))?;
         if config.get_password().is_none()
-            && let Some(password) = std::env::var("PGPASSWORD").ok().or_else(|| from_file(&config))
+            && let Some(password) = password(&config).map_err(open)?
         {
             config.password(password);
         }
         config.application_name("rvvfuzz").connect_timeout(Duration::from_secs(10));
-        let database = Postgres { config, path, session: Mutex::new(None) };
+        let database = Postgres { config, tls, path, session: Mutex::new(None) };
         match database.open() {
             Ok(session) => *database.session() = Some(session),
             Err(Trouble::Lost(why) | Trouble::Again(why)) => {
@@ -77,8 +70,29 @@ impl Postgres {
     }
 
     fn open(&self) -> Result<Session, Trouble> {
-        let client = self.config.connect(NoTls).map_err(|e| trouble(&self.path, &e))?;
-        Ok(Session { client, known: HashMap::new() })
+        let ways = self.tls.ways(&self.config);
+        for (n, way) in ways.iter().enumerate() {
+            let mut config = self.config.clone();
+            config.ssl_mode(way.mode);
+            let connected = match way.connector() {
+                Some(connector) => config.connect(connector),
+                None => config.connect(NoTls),
+            };
+            let error = match connected {
+                Ok(client) => return Ok(Session { client, known: HashMap::new() }),
+                Err(error) => error,
+            };
+            let refused = tls::refusal(&error, self.tls.mode);
+            let forbidden = error.code() == Some(&SqlState::INVALID_AUTHORIZATION_SPECIFICATION);
+            if n + 1 < ways.len() && (refused.is_some() || forbidden) {
+                continue;
+            }
+            return Err(match refused {
+                Some(why) => Trouble::Fatal(StoreError::Open { path: self.path.clone(), why }),
+                None => trouble(&self.path, &error),
+            });
+        }
+        Err(Trouble::Lost("there is no way to connect".to_string()))
     }
 
     /// Does something on a connection, again if that may help.
@@ -88,6 +102,7 @@ impl Postgres {
     ) -> Result<T, StoreError> {
         let mut session = self.session();
         let begin = Instant::now();
+        let mut pause = Duration::from_millis(20);
         loop {
             let done = match session.take() {
                 Some(open) => Ok(open),
@@ -106,7 +121,11 @@ impl Postgres {
                 Err(Trouble::Lost(why) | Trouble::Again(why)) if begin.elapsed() > PATIENCE => {
                     return Err(StoreError::Lost { path: self.path.clone(), why });
                 }
-                Err(Trouble::Lost(_)) => std::thread::sleep(Duration::from_millis(500)),
+                // A server that starts again needs a while, and has many workers.
+                Err(Trouble::Lost(_)) => {
+                    std::thread::sleep(pause);
+                    pause = (2 * pause).min(Duration::from_secs(1));
+                }
                 Err(Trouble::Again(_)) => std::thread::sleep(Duration::from_millis(20)),
             }
         }
@@ -118,19 +137,23 @@ impl Postgres {
     }
 }
 
-/// The address without what `sslmode` it asks for: it is judged before, and not all are known to the client.
-fn without_mode(address: &str) -> String {
-    let Some((base, options)) = address.split_once('?') else { return address.to_string() };
-    let rest: Vec<&str> = options.split('&').filter(|o| !o.starts_with("sslmode=")).collect();
-    if rest.is_empty() { base.to_string() } else { format!("{base}?{}", rest.join("&")) }
-}
-
-/// The password of a database in `~/.pgpass`, or the file that PGPASSFILE names.
-fn from_file(config: &Config) -> Option<String> {
+/// The password of a database: PGPASSWORD, or from `~/.pgpass` or the file that PGPASSFILE names. As libpq has it,
+/// a file that others may read is none.
+fn password(config: &Config) -> Result<Option<String>, String> {
+    if let Ok(password) = std::env::var("PGPASSWORD") {
+        return Ok(Some(password));
+    }
     let path = match std::env::var_os("PGPASSFILE") {
         Some(path) => PathBuf::from(path),
-        None => Path::new(&std::env::var_os("HOME")?).join(".pgpass"),
+        None => match std::env::var_os("HOME") {
+            Some(home) => Path::new(&home).join(".pgpass"),
+            None => return Ok(None),
+        },
     };
+    let Ok(about) = std::fs::metadata(&path) else { return Ok(None) };
+    if about.permissions().mode() & 0o077 != 0 {
+        return Err(format!("others may read the passwords in {}; chmod 600", path.display()));
+    }
     let host = match config.get_hosts().first() {
         Some(postgres::config::Host::Tcp(host)) => host.clone(),
         _ => "localhost".to_string(),
@@ -138,7 +161,8 @@ fn from_file(config: &Config) -> Option<String> {
     let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
     let user = config.get_user().unwrap_or_default();
     let name = config.get_dbname().unwrap_or(user);
-    in_text(&std::fs::read_to_string(path).ok()?, &[&host, &port, name, user])
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(in_text(&text, &[&host, &port, name, user]))
 }
 
 /// The password in lines of host:port:database:user:password, where `*` is any and `\` quotes.
@@ -360,15 +384,5 @@ mod tests {
         assert_eq!(in_text(text, &["host", "5432", "rvv", "me"]).as_deref(), Some("a:b\\c"));
         assert_eq!(in_text(text, &["x", "1", "y", "z"]).as_deref(), Some("rest:of"));
         assert_eq!(in_text("a:b\n\\", &["a", "b", "c", "d"]), None);
-    }
-
-    #[test]
-    fn tls_is_refused_by_name() {
-        for mode in ["require", "verify-full"] {
-            let place = format!("postgres://me:secret@localhost/rvv?sslmode={mode}").parse();
-            let Ok(super::super::Place::Server(address)) = place else { panic!("no address") };
-            let said = Postgres::connect(&address).err().unwrap().to_string();
-            assert!(said.contains(&format!("sslmode={mode}")) && !said.contains("secret"), "{said}");
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! What a store says to those who ask: verdicts, coverage, outcomes, times.
 
 use super::db::{Misfit, Row};
+use super::letters::{decode, runs};
 use super::{Store, StoreError};
 use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::judge::vote::{Culprit, Verdict};
@@ -118,6 +119,9 @@ pub struct StoredBatch {
     /// The campaign's CPU time when it was stored, in seconds; 0 if it was not measured.
     pub cpu: f64,
 }
+
+/// At most so many failures are told one by one: a short row can say that it has many.
+const FAILURES: usize = 20_000_000;
 
 /// All axes, as verdicts name them.
 const AXES: &[&str] =
@@ -300,7 +304,9 @@ impl Store {
     /// When it cannot be read.
     pub fn outcomes(&self, number: u64) -> Result<Option<String>, StoreError> {
         let query = format!("select outcomes from programs where number = {number}");
-        Ok(self.rows(&query, |r| r.get(0))?.into_iter().next())
+        let coded: Option<String> = self.rows(&query, |r| r.get(0))?.into_iter().next();
+        let testbeds = self.testbeds()?.len();
+        Ok(coded.map(|coded| decode(&coded, testbeds)))
     }
 
     /// Every program's number and outcomes, a letter for each testbed.
@@ -308,7 +314,29 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub fn all_outcomes(&self) -> Result<Vec<(u64, String)>, StoreError> {
-        self.rows("select number, outcomes from programs order by number", |r| Ok((r.get(0)?, r.get(1)?)))
+        self.outcomes_by("order by number")
+    }
+
+    /// The same of the last programs, at most so many, the last one first.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn last_outcomes(&self, most: u32) -> Result<Vec<(u64, String)>, StoreError> {
+        self.outcomes_by(&format!("order by number desc limit {most}"))
+    }
+
+    fn outcomes_by(&self, end: &str) -> Result<Vec<(u64, String)>, StoreError> {
+        let testbeds = self.testbeds()?.len();
+        let query = format!("select number, outcomes from programs {end}");
+        self.rows(&query, |r| Ok((r.get(0)?, decode(&r.get::<String>(1)?, testbeds))))
+    }
+
+    /// Every program's number.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn numbers(&self) -> Result<Vec<u64>, StoreError> {
+        self.rows("select number from programs order by number", |r| r.get(0))
     }
 
     /// What was said about a program's outcomes: testbed and text.
@@ -334,19 +362,23 @@ impl Store {
                 .extend(bug.into_iter().flat_map(|&b| v.testbeds.iter().map(move |&t| ((v.program, t), b))));
         }
         // Most programs have passed everywhere, or were not judged.
-        let query =
-            "select number, outcomes from programs where ltrim(outcomes, '-.u') <> '' order by number";
+        let query = "select number, outcomes from programs where ltrim(outcomes, '-.u0123456789') <> '' order by number";
+        let testbeds = self.testbeds()?.len();
         let rows = self.rows(query, |r| Ok((r.get::<u64>(0)?, r.get::<String>(1)?)))?;
         let mut failures = Vec::new();
         for (program, letters) in rows {
             let details: HashMap<usize, String> = self.details(program)?.into_iter().collect();
             // A testbed that says the same as the last one that did not pass has no row.
             let mut last: Option<(Kind, &str)> = None;
-            for (testbed, letter) in letters.chars().enumerate() {
+            for (testbed, letter) in decode(&letters, testbeds).chars().enumerate() {
                 let Some(kind) = super::kind(letter).filter(|k| *k != Kind::Pass) else { continue };
                 let same = last.filter(|(before, _)| *before == kind).map_or("", |(_, detail)| detail);
                 let detail = details.get(&testbed).map_or(same, String::as_str);
                 last = Some((kind, detail));
+                if failures.len() >= FAILURES {
+                    let why = "it has more failures than programs could have".to_string();
+                    return Err(StoreError::Damaged { path: self.path(), why });
+                }
                 if kind != Kind::Unsupported {
                     let symptom = kind.name();
                     let bug = bug_of.get(&(program, testbed)).copied();
@@ -422,20 +454,30 @@ impl Store {
     /// # Errors
     /// When it cannot be read.
     pub fn matrix(&self, testbeds: usize) -> Result<Vec<[u64; Kind::ALL.len()]>, StoreError> {
-        let mut matrix = vec![[0_u64; Kind::ALL.len()]; testbeds];
+        // What each row adds, at the places where it begins and ends: a short row can say that it is long.
+        let mut changes = vec![[0_i128; Kind::ALL.len()]; testbeds + 1];
         // Few strings are different: most programs pass everywhere.
         let rows = self.rows("select outcomes, count(*) from programs group by outcomes", |r| {
             Ok((r.get::<String>(0)?, r.get::<u64>(1)?))
         })?;
-        for (letters, times) in rows {
-            for (counts, letter) in matrix.iter_mut().zip(letters.chars()) {
+        for (coded, times) in rows {
+            let mut begin = 0_usize;
+            for (letter, count) in runs(&coded) {
+                let end = testbeds.min(begin.saturating_add(count));
                 let kind = super::kind(letter);
                 if let Some(at) = Kind::ALL.iter().position(|k| Some(*k) == kind) {
-                    counts[at] = counts[at].saturating_add(times);
+                    changes[begin][at] += i128::from(times);
+                    changes[end][at] -= i128::from(times);
                 }
+                begin = end;
             }
         }
-        Ok(matrix)
+        let mut sums = [0_i128; Kind::ALL.len()];
+        let sum = |change: &[i128; Kind::ALL.len()]| {
+            sums.iter_mut().zip(change).for_each(|(sum, change)| *sum += change);
+            sums.map(|sum| u64::try_from(sum).unwrap_or(u64::MAX))
+        };
+        Ok(changes[..testbeds].iter().map(sum).collect())
     }
 
     /// Seconds in all: each build, by number (run is none), and each run.

@@ -2,6 +2,7 @@
 //! left waits in a lease of its own for a machine that has them, and is added to what is there.
 
 use super::db::{Statements, Value, values};
+use super::letters::{code, decode};
 use super::{BatchRecord, StoreError, insert_many};
 use crate::programs::judge::vote::Verdict;
 
@@ -22,14 +23,14 @@ pub(super) fn compilers(kind: &str) -> Option<Vec<usize>> {
 }
 
 /// The letters of both: a testbed is judged once, or both say the same.
-fn joined(ours: &str, new: &str) -> String {
-    let mut ours: Vec<char> = ours.chars().collect();
-    for (letter, new) in ours.iter_mut().zip(new.chars()) {
+fn joined(ours: &str, new: &str, testbeds: usize) -> String {
+    let mut ours: Vec<char> = decode(ours, testbeds).chars().collect();
+    for (letter, new) in ours.iter_mut().zip(decode(new, testbeds).chars()) {
         if *letter == '-' {
             *letter = new;
         }
     }
-    ours.into_iter().collect()
+    code(&ours.into_iter().collect::<String>())
 }
 
 /// Adds the outcomes of a rest to those that are there.
@@ -39,13 +40,14 @@ pub(super) fn write(
     programs: &[Vec<Value>],
     details: &[Vec<Value>],
 ) -> Result<(), StoreError> {
+    let testbeds = batch.programs.first().map_or(0, |p| p.outcomes.len());
     for row in programs {
         let [number, Value::Text(letters), ir] = &row[..] else { continue };
         let rows =
             to.query("select outcomes from programs where number = ?1", std::slice::from_ref(number))?;
         let Some(ours) = rows.first().and_then(|r| r.get::<String>(0).ok()) else { continue };
         let sql = "update programs set outcomes = ?1, ir = coalesce(ir, ?2) where number = ?3";
-        to.execute(sql, &[joined(&ours, letters).into(), ir.clone(), number.clone()])?;
+        to.execute(sql, &[joined(&ours, letters, testbeds).into(), ir.clone(), number.clone()])?;
     }
     insert_many(to, "details", details, "on conflict do nothing")?;
     // The direct lowering is judged again with each rest, as the vote needs it; its checks count again.
@@ -80,7 +82,8 @@ mod tests {
         assert_eq!(compilers(&lease_kind(Some(&[1, 12]))), Some(vec![1, 12]));
         assert_eq!(compilers(&lease_kind(None)), None);
         assert_eq!((compilers("rest "), compilers("rest x"), compilers("reduce")), (None, None, None));
-        assert_eq!(joined("-.w-", ".-.c"), "..wc");
+        assert_eq!(joined("-.w-", ".-.c", 4), ".2wc");
+        assert_eq!(joined("-3w", ".3-", 4), ".3w");
     }
 
     /// Two machines, one compiler each; testbeds 0 and 1 are theirs.
@@ -126,9 +129,9 @@ mod tests {
         let stored = store.batches().unwrap();
         assert_eq!((stored.len(), stored[0].programs, stored[0].checks, stored[0].pairs), (1, 2, 80, 4));
         // What the other kind of machine found is reduced by one that can.
-        assert_eq!(one.take_reduction(&|v| v.culprit == "cc 0").unwrap().unwrap().0.culprit, "cc 0");
-        assert!(one.take_reduction(&|v| v.culprit == "cc 0").unwrap().is_none());
-        assert_eq!(two.take_reduction(&|v| v.culprit == "cc 1").unwrap().unwrap().0.culprit, "cc 1");
+        assert_eq!(one.take_finding(&|v| v.culprit == "cc 0").unwrap().unwrap().verdict.culprit, "cc 0");
+        assert!(one.take_finding(&|v| v.culprit == "cc 0").unwrap().is_none());
+        assert_eq!(two.take_finding(&|v| v.culprit == "cc 1").unwrap().unwrap().verdict.culprit, "cc 1");
         // The campaign ends for who can do nothing more of it.
         drop(store);
         let (mut ends, _) = Leases::join(&place, minute).unwrap();

@@ -1,7 +1,7 @@
 //! The tables. Each format adds to the one before it; what a format has once been is never changed.
 
 /// The version of the store's format that this program writes. It reads this one and those before it.
-pub const FORMAT: i64 = 4;
+pub const FORMAT: i64 = 5;
 
 /// What each format added, from the first one on.
 pub(super) const FORMATS: [&str; FORMAT as usize] = [
@@ -44,6 +44,14 @@ create table workers(name text primary key, began real not null, seen real not n
     "
 -- What a person says of the bug that a verdict is of: see `State`. `at` is seconds since 1970.
 create table states(verdict integer primary key, state text not null, note text not null, at real not null);
+",
+    "
+-- From here on, `outcomes` of programs are coded by runs: see `letters`. What is there stays, and reads the same.
+-- What waits is taken by priority; programs that nobody has had yet are at 0. New kinds: to `bisect` verdict `first`, which
+-- is reduced, and to `measure` what measurement `first` asks for.
+alter table leases add column priority integer not null default 0;
+-- Measurements that somebody has ordered: see `Order`. `key` is the same for two that ask the same.
+create table measurements(id integer primary key, key text not null unique, asked text not null, result text);
 ",
 ];
 

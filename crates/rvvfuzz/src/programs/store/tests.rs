@@ -68,7 +68,14 @@ fn what_is_stored_comes_back() {
     assert_eq!(store.done().unwrap(), BTreeMap::from([(0, 2), (2, 2)]));
     assert_eq!((store.covered(), store.before()), (1, Spent { clock: 2.0, cpu: 4.0 }));
     let outcomes = store.rows("select outcomes from programs order by number", |r| r.get::<String>(0));
-    assert_eq!(outcomes.unwrap(), [".-", "ii", ".-", "ii"]);
+    assert_eq!(outcomes.unwrap(), [".-", "i2", ".-", "i2"]);
+    let said: Vec<String> = store.all_outcomes().unwrap().into_iter().map(|(_, letters)| letters).collect();
+    assert_eq!(said, [".-", "ii", ".-", "ii"]);
+    // A pass and a crash on the first testbed, twice each; a crash on the second.
+    let at = |k: Kind| Kind::ALL.iter().position(|o| *o == k).unwrap();
+    let matrix = store.matrix(2).unwrap();
+    assert_eq!((matrix[0][at(Kind::Pass)], matrix[0][at(Kind::BuildCrash)]), (2, 2));
+    assert_eq!((matrix[1][at(Kind::Pass)], matrix[1][at(Kind::BuildCrash)]), (0, 2));
     // The second testbed says the same as the first.
     assert_eq!(store.rows("select detail from details", |r| r.get::<String>(0)).unwrap().len(), 2);
     assert!(matches!(Store::resume(&path), Err(StoreError::Busy { .. })));
@@ -119,13 +126,13 @@ fn strange_files_are_refused_and_left_alone() {
         Err(StoreError::Exists { programs: 0, .. })
     ));
     let db = Connection::open(&path).unwrap();
-    db.execute("update meta set value = '5' where key = 'format'", []).unwrap();
+    db.execute("update meta set value = '6' where key = 'format'", []).unwrap();
     drop(db);
     for error in [Store::resume(&path).err(), Store::read(&path).err(), {
         Store::create(&path, &Settings::default(), &[]).err()
     }] {
         let said = error.unwrap().to_string();
-        assert!(said.contains("newer rvvfuzz") && said.contains("format 5"), "{said}");
+        assert!(said.contains("newer rvvfuzz") && said.contains("format 6"), "{said}");
     }
     let text = folder.path().join("notes.txt");
     std::fs::write(&text, "not a database, but long enough to be looked at as one").unwrap();
@@ -148,7 +155,7 @@ fn an_older_format_is_read_and_gets_what_it_lacks() {
     store.save(&batch(0), Spent { clock: 1.0, cpu: 2.0 }).unwrap();
     store.save(&batch(6), Spent { clock: 2.0, cpu: 3.0 }).unwrap();
     drop(store);
-    let older = "drop table states; drop table leases; drop table workers; update meta set value = '2' where key = 'format';";
+    let older = "drop table measurements; drop table states; drop table leases; drop table workers; update meta set value = '2' where key = 'format';";
     Connection::open(&path).unwrap().execute_batch(older).unwrap();
     let store = Store::read(&path).unwrap();
     assert_eq!((store.format, store.workers().unwrap().len(), store.verdict_count().unwrap()), (2, 0, 2));
@@ -170,4 +177,45 @@ fn an_older_format_is_read_and_gets_what_it_lacks() {
     assert_eq!(other.take(2).unwrap(), taken[0]);
     let (store, _) = (Store::read(&path).unwrap(), other);
     assert_eq!((store.format, store.workers().unwrap().len()), (FORMAT, 2));
+}
+
+#[test]
+fn a_store_of_format_4_goes_on_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (new, old) = (folder.path().join("new.db"), folder.path().join("old.db"));
+    let mut store = create(&new);
+    store.save(&batch(0), Spent { clock: 1.0, cpu: 2.0 }).unwrap();
+    drop(store);
+    // The tables as they were, with letters that are not coded and a lease without a priority.
+    let db = Connection::open(&old).unwrap();
+    db.execute_batch(&schema::sqlite(4)).unwrap();
+    let copied = ["meta", "batches", "programs", "details", "verdicts", "notes", "costs"];
+    let copied: String = copied.iter().map(|t| format!("insert into {t} select * from new.{t};")).collect();
+    let sql = format!(
+        "pragma application_id = {}; attach '{}' as new; {copied} update meta set value = '4' where key = 'format'; \
+         update programs set outcomes = 'ii' where outcomes = 'i2'; insert into meta values('next', '4'); \
+         insert into leases values('programs', 2, 2, '', 0.0);",
+        0x7276_7666,
+        new.display()
+    );
+    db.execute_batch(&sql).unwrap();
+    drop(db);
+    let letters = |store: &Store| store.all_outcomes().unwrap().into_iter().map(|o| o.1).collect::<Vec<_>>();
+    let store = Store::read(&old).unwrap();
+    assert_eq!((store.format, letters(&store)), (4, vec![".-".to_string(), "ii".to_string()]));
+    assert_eq!(store.queue().unwrap(), [("programs".to_string(), 1, 0)]);
+    drop(store);
+    let place = Place::from(&old);
+    let (leases, _) = lease::Leases::join(&place, Duration::from_secs(60)).unwrap();
+    assert_eq!(leases.take(2).unwrap(), lease::Next::Programs(2, 2));
+    assert_eq!(leases.take(2).unwrap(), lease::Next::Programs(4, 2));
+    let mut store = Store::shared(&place).unwrap();
+    let able = lease::Able::default();
+    let worked = lease::Worked { worker: leases.worker(), seconds: 60.0, reduces: false, able: &able };
+    assert!(store.save_leased(&batch(2), 1.0, &worked).unwrap().is_some());
+    assert_eq!(
+        (store.format, letters(&store)),
+        (FORMAT, [".-", "ii", ".-", "ii"].map(String::from).to_vec())
+    );
+    assert_eq!(store.matrix(2).unwrap()[1].iter().sum::<u64>(), 2);
 }

@@ -1,6 +1,7 @@
 //! How batches become rows.
 
 use super::db::{Statements, Value, insert_many, values};
+use super::letters::code;
 use super::{BatchRecord, DETAIL, Outcome, StoreError, culprit, letter, rest};
 
 pub(super) fn save_meta(to: &mut dyn Statements, key: &str, value: &str) -> Result<(), StoreError> {
@@ -22,7 +23,7 @@ fn program_rows(batch: &BatchRecord, whole: bool) -> (Vec<Vec<Value>>, Vec<Vec<V
     let (mut programs, mut details): (Vec<Vec<Value>>, Vec<Vec<Value>>) = (Vec::new(), Vec::new());
     for p in &batch.programs {
         let letters: String = p.outcomes.iter().map(|o| letter(o.as_ref().map(Outcome::kind))).collect();
-        programs.push(vec![p.number.into(), letters.into(), p.ir.as_ref().into()]);
+        programs.push(vec![p.number.into(), code(&letters).into(), p.ir.as_ref().into()]);
         let mut last: Option<&Outcome> = None;
         for (testbed, outcome) in p.outcomes.iter().enumerate() {
             let Some(outcome) = outcome.as_ref().filter(|o| **o != Outcome::Pass) else { continue };

@@ -24,7 +24,9 @@ pub fn body(view: &View, mode: Mode) -> String {
     observed(&mut out, view);
     assembly(&mut out, view);
     if !view.outcomes.rows.is_empty() {
-        card(&mut out, "Where it shows", "", &matrix(&view.outcomes));
+        let of = if view.verdict.reduced_ir.is_some() { "of the program before it was reduced" } else { "" };
+        let beside = format!("<span class=\"dim\">{of}</span>");
+        card(&mut out, "Where it shows", &beside, &matrix(&view.outcomes));
     }
     if let Some(rows) = view.report.table("Versions and levels") {
         let said = view.report.text("Versions and levels").unwrap_or_default();

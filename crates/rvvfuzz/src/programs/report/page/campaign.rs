@@ -32,7 +32,7 @@ pub fn at_work(site: &Site) -> String {
     let alive: Vec<&Worker> = site.workers.iter().filter(|w| w.ago < ALIVE).collect();
     let machines: BTreeSet<&str> = alive.iter().map(|w| machine(w)).collect();
     match (alive.len(), machines.len()) {
-        (0, _) if site.workers.is_empty() => "one process works on it".to_string(),
+        (0, _) if site.workers.is_empty() => "by one process".to_string(),
         (0, _) => "no worker is at work".to_string(),
         (w, m) => format!("{w} worker{} on {m} machine{}", plural(w), plural(m)),
     }
@@ -67,7 +67,38 @@ pub fn figures(site: &Site) -> String {
     }
     out += "</ul></section>";
     machines(&mut out, site);
+    waiting(&mut out, site);
     out
+}
+
+/// What waits for workers, and what they are at work on.
+fn waiting(out: &mut String, site: &Site) {
+    let name = |kind: &str| match kind {
+        "programs" => "batches",
+        "rest" => "batches for compilers that some machines lack",
+        "reduce" => "reductions",
+        "bisect" => "bisections",
+        "measure" => "measurements",
+        _ => "others",
+    };
+    let rows = site.queue.iter().filter(|(_, waiting, taken)| waiting + taken > 0);
+    let mut body = String::new();
+    for (kind, waiting, taken) in rows {
+        let _ = write!(
+            body,
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            name(kind),
+            spaced(*taken),
+            spaced(*waiting)
+        );
+    }
+    if !body.is_empty() {
+        let _ = write!(
+            out,
+            "<section class=\"card\"><h2>Work</h2><div class=\"wide\"><table><tr><th></th><th class=\"n\">taken</th><th class=\"n\">waiting\
+             </th></tr>{body}</table></div></section>"
+        );
+    }
 }
 
 fn machines(out: &mut String, site: &Site) {
@@ -219,16 +250,17 @@ fn failures(out: &mut String, site: &Site) {
 }
 
 fn sections(out: &mut String, figures: &Figures) {
-    *out += "<details class=\"card\" open><summary>Coverage by section</summary><div class=\"wide\"><table><tr><th>section</th>\
-             <th class=\"n\">covered</th><th class=\"n\">calls</th><th></th></tr>";
+    *out += "<details class=\"card\" open><summary>Coverage by section</summary><div class=\"wide\"><table class=\"stick\"><tr><th>section</th>\
+             <th class=\"n\">covered</th><th class=\"n\">calls</th><th class=\"n\">%</th><th></th></tr>";
     for s in &figures.sections {
         let share = s.covered as f64 / s.calls.max(1) as f64;
         let _ = write!(
             out,
-            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1}</td><td>{}</td></tr>",
             escape(&s.name),
             spaced(s.covered as u64),
             spaced(s.calls as u64),
+            100.0 * share,
             bar(share, false)
         );
     }

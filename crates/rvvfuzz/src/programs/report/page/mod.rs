@@ -23,7 +23,7 @@ pub const STYLE: &str = include_str!("style.css");
 /// The script.
 pub const SCRIPT: &str = include_str!("script.js");
 /// The digests of both: a file's policy allows these and no others.
-const STYLE_DIGEST: &str = "sha256-ffA3QygMTWygy4f7jRJgylsD2f6V1Iw4TTUabgpBIYc=";
+const STYLE_DIGEST: &str = "sha256-mZXFRqgCqQtKedWo7AbQv449kAXlGa+fWDQGBoRtO6A=";
 const SCRIPT_DIGEST: &str = "sha256-wcogAqFFi1oi5YgHY0p6pP49QBgeyUYauhqpZTPprVE=";
 
 /// Bugs with all their details in a file; the others are in its list.
@@ -54,6 +54,8 @@ pub struct Site {
     pub builds: Vec<BuildFacts>,
     /// Who has worked on it.
     pub workers: Vec<Worker>,
+    /// What waits for workers, by kind, and what they have taken.
+    pub queue: Vec<(String, u64, u64)>,
     /// Where the store is.
     pub place: String,
 }
@@ -68,7 +70,8 @@ impl Site {
         let summaries = store.summaries()?;
         let entries = Entries::new(&summaries, &figures.batches, &store.states()?, selected);
         let builds = super::entries::builds(&selected.testbeds);
-        Ok(Site { figures, entries, builds, workers: store.workers()?, place: store.place().to_string() })
+        let (workers, queue) = (store.workers()?, store.queue()?);
+        Ok(Site { figures, entries, builds, workers, queue, place: store.place().to_string() })
     }
 
     /// What there is about a bug, as this verdict of it shows it.
@@ -137,7 +140,7 @@ pub fn bug(site: &Site, mode: Mode, view: &View) -> String {
         "<div class=\"row\"><a href=\"/\" data-key=\"u\">← all bugs</a>{} {}</div><h1>{}</h1>{}",
         link(place.checked_sub(1), "p", "previous"),
         link(place.checked_add(1), "n", "next"),
-        escape(view.entry.title()),
+        escape(&view.title()),
         bug::body(view, mode)
     );
     document(site, "", mode, &body)
