@@ -22,6 +22,9 @@ impl Writer<'_> {
                 let ty = self.some_type();
                 self.opaque(ty)
             }
+            7..17 if !self.counters.is_empty() && self.rng.chance(self.weights.loop_invariants) => {
+                self.invariant()
+            }
             _ => self.load(),
         }
     }
