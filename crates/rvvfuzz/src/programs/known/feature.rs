@@ -41,6 +41,10 @@ pub enum Kind {
     Product,
     /// Plain C: a call of `fma`.
     Fma,
+    /// Plain C: a floating-point product with the literal -1.
+    NegativeOne,
+    /// Plain C: a subscript with a remainder in it.
+    Modulo,
 }
 
 impl Feature {
@@ -77,6 +81,8 @@ impl Feature {
             (stmt, Some(Kind::Carried)) => plain::is_carried(program, node, stmt),
             (stmt, Some(Kind::Product)) => plain::has_product(program, node, stmt),
             (stmt, Some(Kind::Fma)) => plain::has_fma(stmt),
+            (stmt, Some(Kind::NegativeOne)) => plain::has_negative_one(stmt),
+            (stmt, Some(Kind::Modulo)) => plain::has_modulo(stmt),
             (Stmt::Call(call), _) => self.is_call(program, node, call),
             _ => false,
         }
