@@ -240,9 +240,34 @@ fn without_param(program: &Program, number: usize, at: usize) -> Option<Program>
     ok.then(|| tidy(changed)).flatten()
 }
 
+/// Vectors of fixed length become those without one: all at once, and each.
+fn usual_vectors(program: &Program) -> Vec<Program> {
+    let fixed = |n: usize| (0..program.function(n).vars.len()).map(move |v| (n, v));
+    let all: Vec<(usize, usize)> = (0..=program.functions.len())
+        .flat_map(fixed)
+        .filter(|&(n, v)| program.function(n).vars[v].fixed)
+        .collect();
+    let without = |these: &[(usize, usize)]| {
+        let mut plainer = program.clone();
+        for &(n, v) in these {
+            let function = plainer.functions.get_mut(n).unwrap_or(&mut plainer.main);
+            function.vars[v].fixed = false;
+        }
+        plainer
+    };
+    let mut found: Vec<Program> = all.iter().map(|&one| without(&[one])).collect();
+    if all.len() > 1 {
+        found.insert(0, without(&all));
+    }
+    found
+}
+
 /// Buffers as globals; counters and temporaries as `int`; buffers of one dimension less.
 pub fn plainer_declarations(program: &Program) -> Vec<Program> {
-    let mut found = Vec::new();
+    let mut found = usual_vectors(program);
+    if program.contract {
+        found.push(Program { contract: false, ..program.clone() });
+    }
     if !program.records.is_empty() {
         found.push(Program { records: Vec::new(), ..program.clone() });
     }
