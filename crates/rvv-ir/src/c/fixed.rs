@@ -47,3 +47,37 @@ pub(super) fn declare(out: &mut String, programs: &[&Program]) {
     }
     out.push_str("#endif\n\n");
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Program;
+    use crate::c::{COptions, emit};
+
+    fn text(declared: &str) -> String {
+        format!(
+            "rvv-ir 1\ndata a: i32[4] = zero\nout b: i32[4] = zero\n\nmain {{\n  var v: i32m2{declared}\n  \
+             v = vle32_v_i32m2(&a[0], 4)\n  vse32_v_i32m2(&b[0], v, 4)\n}}\n"
+        )
+    }
+
+    #[test]
+    fn a_vector_of_fixed_length_is_written_and_read_and_has_its_type_in_c() {
+        let program: Program = text(" fixed").parse().unwrap();
+        assert_eq!(program.to_string(), text(" fixed"));
+        let c = emit(&[&program], &COptions::default());
+        let wide = "typedef vint32m2_t fixed_vint32m2_t \
+                    __attribute__((riscv_rvv_vector_bits(__riscv_v_fixed_vlen * 2)));";
+        assert!(c.contains(wide) && c.contains("    fixed_vint32m2_t v;\n"), "{c}");
+        let usual = emit(&[&text("").parse().unwrap()], &COptions::default());
+        assert!(!usual.contains("fixed"), "{usual}");
+    }
+
+    #[test]
+    fn only_vectors_are_fixed() {
+        for (ty, name) in [("b8", "v"), ("i32m1x2", "v"), ("size", "v")] {
+            let error = text(" fixed").replace("v: i32m2", &format!("{name}: {ty}")).parse::<Program>();
+            let error = error.expect_err(ty).to_string();
+            assert!(error.contains("`v` is no vector; only vectors are `fixed`"), "{error}");
+        }
+    }
+}

@@ -59,7 +59,7 @@ impl Writer<'_> {
             let known: Vec<Val> = self.scalars.iter().filter(|s| s.ty == elem).cloned().collect();
             return self.rng.pick(&known).cloned().unwrap_or_else(|| self.opaque(elem));
         }
-        self.load()
+        self.load_of(false)
     }
 
     /// `a * b + c`, its signs and order any; deeper, one of them is of the same kind.

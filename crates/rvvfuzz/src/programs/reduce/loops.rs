@@ -392,6 +392,18 @@ mod tests {
 
     /// A fault that shows wherever a program with a meaning multiplies in a loop.
     #[test]
+    fn declarations_lose_fixed_lengths_and_contraction() {
+        let text = "rvv-ir 1\ncontract\n\nfn f(v: i32m1 fixed) -> i32m1 {\n  return v\n}\n\n\
+                    main {\n  var w: u8m1 fixed\n}\n";
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let plainer: Vec<String> = plainer_declarations(&program).iter().map(Program::to_string).collect();
+        let without = |words: &[&str]| words.iter().fold(program.to_string(), |t, w| t.replacen(w, "", 1));
+        for words in [&[" fixed", " fixed"][..], &[" fixed"], &["contract\n"]] {
+            assert!(plainer.contains(&without(words)), "{words:?}");
+        }
+    }
+
+    #[test]
     fn loops_are_reduced_to_what_matters() {
         let multiplies = |p: &Program| {
             nodes(p).iter().filter_map(|n| n.find(p)).any(|s| {
