@@ -84,6 +84,7 @@ impl Writer<'_> {
         let op = [Binary::Add, Binary::Sub][self.rng.below(2)];
         let (x, y) = if self.rng.below(2) == 0 { (product, c) } else { (c, product) };
         let sum = Val::binary(op, x.clone(), y).unwrap_or(x);
-        if self.rng.below(5) == 0 { Val::unary(Unary::Neg, sum.clone()).unwrap_or(sum) } else { sum }
+        // Seldom: gcc gets the sign of zero wrong, as is known (bugs/gcc-negated-fma.md).
+        if self.rng.below(24) == 0 { Val::unary(Unary::Neg, sum.clone()).unwrap_or(sum) } else { sum }
     }
 }

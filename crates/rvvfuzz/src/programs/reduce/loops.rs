@@ -393,8 +393,10 @@ mod tests {
     /// A fault that shows wherever a program with a meaning multiplies in a loop.
     #[test]
     fn declarations_lose_fixed_lengths_and_contraction() {
-        let text = "rvv-ir 1\ncontract\n\nfn f(v: i32m1 fixed) -> i32m1 {\n  return v\n}\n\n\
-                    main {\n  var w: u8m1 fixed\n}\n";
+        let text = "rvv-ir 1\ncontract\ndata a: i32[4] = zero\nout b: i32[4] = zero\n\n\
+                    fn f(v: i32m1 fixed) -> i32m1 {\n  var w: i32m1\n  w = vneg_v_i32m1(v, 4)\n  return w\n}\n\n\
+                    main {\n  var v: i32m1 fixed\n  v = vle32_v_i32m1(&a[0], 4)\n  v = call f(v)\n  \
+                    vse32_v_i32m1(&b[0], v, 4)\n}\n";
         let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
         let plainer: Vec<String> = plainer_declarations(&program).iter().map(Program::to_string).collect();
         let without = |words: &[&str]| words.iter().fold(program.to_string(), |t, w| t.replacen(w, "", 1));
