@@ -182,6 +182,9 @@ impl Checker<'_> {
             if !usable {
                 return self.fail(format!("no variable can be of type `{}`", var.ty));
             }
+            if var.fixed && !var.may_be_fixed() {
+                return self.fail(format!("`{}` is no vector; only vectors are `fixed`", var.name));
+            }
         }
         let known = |v: Var| v.index() < self.function.vars.len();
         let all_known = self.function.params.iter().copied().chain(self.function.ret).all(known);

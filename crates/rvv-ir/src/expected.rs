@@ -1,6 +1,8 @@
 //! What a program must print: bytes, and which of their bits are defined.
 
 use crate::{Buffer, Program};
+use rvv_intrinsics::Elem;
+use std::collections::BTreeMap;
 
 /// The contents of one buffer at the end of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -9,6 +11,23 @@ pub struct Contents {
     pub bytes: Vec<u8>,
     /// A set bit means that the same bit of `bytes` is defined; any other may be anything.
     pub defined: Vec<u8>,
+    /// Elements that may have one of several values, by their numbers: these, in ascending order. Bits in which
+    /// they differ are not `defined`. A NaN stands for any NaN.
+    pub either: BTreeMap<usize, Vec<u64>>,
+}
+
+/// Whether bits of a type are a NaN.
+fn is_nan(elem: Elem, bits: u64) -> bool {
+    let fraction = match elem {
+        Elem::F16 => 10,
+        Elem::Bf16 => 7,
+        Elem::F32 => 23,
+        Elem::F64 => 52,
+        _ => return false,
+    };
+    let magnitude = bits & !(1 << (elem.bits() - 1));
+    let infinity = (u64::MAX >> (65 - elem.bits())) >> fraction << fraction;
+    magnitude > infinity
 }
 
 impl Contents {
@@ -16,7 +35,45 @@ impl Contents {
     pub fn first_difference(&self, buffer: &Buffer, printed: &[u8]) -> Option<usize> {
         let size = buffer.elem.bytes() as usize;
         let differs = |i: usize| (self.bytes[i] ^ printed[i]) & self.defined[i] != 0;
-        (0..self.bytes.len()).find(|&i| i >= printed.len() || differs(i)).map(|i| i / size)
+        let first = (0..self.bytes.len()).find(|&i| i >= printed.len() || differs(i)).map(|i| i / size);
+        // An element that may have several values has none of them.
+        let none = self.either.keys().copied().take_while(|&at| first.is_none_or(|first| at < first));
+        let none = none.into_iter().find(|&at| {
+            let range = at.saturating_mul(size)..at.saturating_add(1).saturating_mul(size);
+            printed.get(range).is_none_or(|bytes| self.is_wrong(buffer, at, bytes))
+        });
+        none.or(first)
+    }
+
+    /// Whether these bytes, of element `at`, are none that it may have.
+    pub fn is_wrong(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> bool {
+        let from = at * buffer.elem.bytes() as usize;
+        let expected = self.bytes[from..].iter().zip(&self.defined[from..]);
+        if bytes.iter().zip(expected).any(|(is, (byte, defined))| (is ^ byte) & defined != 0) {
+            return true;
+        }
+        let Some(values) = self.either.get(&at) else { return false };
+        let is = bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+        let nan = is_nan(buffer.elem, is);
+        !values.iter().any(|&v| v == is || nan && is_nan(buffer.elem, v))
+    }
+
+    /// Element `at`, of a buffer of this type, may have any of these values and no other. What it is by `bytes`
+    /// becomes the first of them, where all agree.
+    pub fn set_either(&mut self, elem: Elem, at: usize, mut values: Vec<u64>) {
+        values.sort_unstable();
+        values.dedup();
+        let Some(&first) = values.first() else { return };
+        let nan = |v: &u64| is_nan(elem, *v);
+        let differ = values.iter().fold(0, |all, v| all | (v ^ first));
+        // Nothing but the exponent of a NaN is defined, and it need not be one.
+        let defined = if values.iter().any(nan) { 0 } else { !differ };
+        let size = elem.bytes() as usize;
+        for (i, at) in (at * size..(at + 1) * size).enumerate() {
+            self.defined[at] = (defined >> (8 * i)) as u8;
+            self.bytes[at] = (first >> (8 * i)) as u8 & self.defined[at];
+        }
+        self.either.insert(at, values);
     }
 }
 
@@ -101,5 +158,43 @@ impl Expected {
         }
         let too_many = !rest.is_empty();
         too_many.then(|| Mismatch { buffer: last, element: program.buffers[last].len })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BufferKind, data::Init};
+
+    #[test]
+    fn an_element_with_several_values_must_have_one_of_them() {
+        let buffer = Buffer {
+            name: "out0".to_string(),
+            elem: Elem::F32,
+            truths: false,
+            len: 3,
+            dims: Vec::new(),
+            kind: BufferKind::Out,
+            init: Init::Zero,
+        };
+        let mut contents = Contents { bytes: vec![0; 12], defined: vec![0xff; 12], either: BTreeMap::new() };
+        let (a, b, nan) = (0x3f80_0000u32, 0x3f80_0003u32, 0x7fc0_0000u32);
+        contents.set_either(Elem::F32, 1, vec![a.into(), b.into()]);
+        contents.set_either(Elem::F32, 2, vec![nan.into(), a.into()]);
+        let judge = |x: u32, y: u32, z: u32| {
+            let printed: Vec<u8> = [x, y, z].iter().flat_map(|v| v.to_le_bytes()).collect();
+            contents.first_difference(&buffer, &printed)
+        };
+        for y in [a, b] {
+            for z in [a, nan, 0xff80_0001] {
+                assert_eq!(judge(0, y, z), None, "{y:x} {z:x}");
+            }
+        }
+        // Between the two, a bit that both have, and neither a NaN nor 1.
+        assert_eq!(judge(0, a + 1, a), Some(1));
+        assert_eq!(judge(0, 0, a), Some(1));
+        assert_eq!(judge(0, a, b), Some(2));
+        assert_eq!(judge(7, a + 1, b), Some(0));
+        assert_eq!(contents.first_difference(&buffer, &[0; 4]), Some(1));
     }
 }

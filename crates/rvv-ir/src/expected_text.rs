@@ -14,7 +14,8 @@
 //! The head names the version of the format, the VLEN and the choice of vl. Each output buffer of the program
 //! follows with its type, and rows of elements behind the index of the first. An element is its value in
 //! hexadecimal, `?` for a digit that may be anything; if a digit is defined in part, all bits of the element
-//! behind `0b`, `?` for each that may be anything. `#` starts a comment.
+//! behind `0b`, `?` for each that may be anything. After its rows, `either 3: 3f800000 3f800001` lists the values
+//! that an element may have, if it is one of several. `#` starts a comment.
 
 use crate::{Buffer, Contents, Expected, Program, VlChoice};
 use std::fmt::Write;
@@ -82,6 +83,18 @@ fn parse_element(text: &str, size: usize) -> Result<(Vec<u8>, Vec<u8>), String> 
     Ok((value.to_le_bytes()[..size].to_vec(), defined.to_le_bytes()[..size].to_vec()))
 }
 
+/// `either 3: 3f800000 3f800001`
+fn either(line: &str, buffer: &Buffer) -> Option<(usize, Vec<u64>)> {
+    let (at, values) = line.strip_prefix("either ")?.split_once(':')?;
+    let at = at.trim().parse().ok().filter(|at| *at < buffer.len)?;
+    let value = |text: &str| {
+        let fits = text.len() == 2 * buffer.elem.bytes() as usize;
+        u64::from_str_radix(text, 16).ok().filter(|_| fits)
+    };
+    let values: Vec<u64> = values.split_whitespace().map(value).collect::<Option<_>>()?;
+    (values.len() > 1 && values.is_sorted_by(|a, b| a < b)).then_some((at, values))
+}
+
 fn head(buffer: &Buffer) -> String {
     format!("out {}: {}[{}]", buffer.name, buffer.elem.short(), buffer.len)
 }
@@ -105,6 +118,11 @@ impl Expected {
                 text.push_str(&element_text(bytes, defined));
             }
             text.push('\n');
+            for (at, values) in &contents.either {
+                let values: Vec<String> =
+                    values.iter().map(|v| format!(" {v:0width$x}", width = 2 * size)).collect();
+                let _ = writeln!(text, "  either {at}:{}", values.concat());
+            }
         }
         text
     }
@@ -171,6 +189,19 @@ impl Expected {
                     return fail(number, format!("`{}` has {} elements, not more", buffer.name, buffer.len));
                 }
             }
+            while let Some((number, line)) = lines.next_if(|(_, line)| line.starts_with("either ")) {
+                match either(line, buffer) {
+                    Some((at, values)) => {
+                        contents.either.insert(at, values);
+                    }
+                    None => {
+                        return fail(
+                            number,
+                            format!("expected `either ELEMENT: VALUE VALUE …` of `{}`", buffer.name),
+                        );
+                    }
+                }
+            }
             expected.outputs.push(contents);
         }
         match lines.next() {
@@ -214,6 +245,9 @@ mod tests {
                 contents.bytes.push(rng.next_u64() as u8 & defined);
                 contents.defined.push(defined);
             }
+            if seed.is_multiple_of(3) {
+                contents.set_either(buffer.elem, buffer.len / 2, vec![1, 2 + seed % 9]);
+            }
             outputs.push(contents);
         }
         Expected { vlen: 256, vl: VlChoice::Half, outputs }
@@ -251,6 +285,10 @@ mod tests {
             ("  0: ", "  0: 0123 ", 5),
             ("  0: ", "  0: xx ", 5),
             ("  0: ", "  0: ?? ?? ", 5),
+            ("out out1", "  either 1: 00 01\nout out1", 6),
+            ("out out1", "  either 0: 01 00\nout out1", 6),
+            ("out out1", "  either 0: 01\nout out1", 6),
+            ("out out1", "  either 0: 001 002\nout out1", 6),
         ] {
             let error = Expected::from_text(&program, &text.replacen(from, to, 1)).unwrap_err();
             assert_eq!(error.line, line, "{from} → {to}: {error}");

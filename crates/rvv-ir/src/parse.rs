@@ -79,7 +79,7 @@ pub(crate) struct Parser {
 }
 
 /// Words that no variable, buffer or function may be called.
-const KEYWORDS: [&str; 29] = [
+const KEYWORDS: [&str; 31] = [
     "rvv",
     "const",
     "data",
@@ -109,6 +109,8 @@ const KEYWORDS: [&str; 29] = [
     "when",
     "leave",
     "lanes",
+    "contract",
+    "fixed",
 ];
 
 impl Parser {
@@ -228,13 +230,14 @@ impl Parser {
         loop {
             let place = self.place();
             match self
-                .word("`const`, `data`, `out`, `record`, `param`, `fn`, `inline`, `global` or `main`")?
+                .word("`const`, `data`, `out`, `record`, `contract`, `param`, `fn`, `inline`, `global` or `main`")?
                 .as_str()
             {
                 "const" => self.buffer(BufferKind::Const)?,
                 "data" => self.buffer(BufferKind::Data)?,
                 "out" => self.buffer(BufferKind::Out)?,
                 "record" => self.record()?,
+                "contract" => self.program.contract = true,
                 "param" => {
                     std::mem::swap(&mut self.vars, &mut params);
                     let name = self.new_name("the parameter")?;
@@ -419,8 +422,21 @@ impl Parser {
         if var.index() >= MAX_NAMES {
             return self.fail_before(format!("a function has at most {MAX_NAMES} variables"));
         }
-        self.scope.vars.push(VarDecl { name, ty });
+        self.scope.vars.push(VarDecl { name, ty, fixed: false });
         Ok(var)
+    }
+
+    /// `fixed` after the type of a variable.
+    fn fixed(&mut self, var: Var) -> Result<()> {
+        if self.takes_word("fixed") {
+            let decl = &mut self.scope.vars[var.index()];
+            decl.fixed = true;
+            if !decl.may_be_fixed() {
+                let message = format!("`{}` is no vector; only vectors are `fixed`", decl.name);
+                return self.fail_before(message);
+            }
+        }
+        Ok(())
     }
 
     fn function(&mut self, linkage: Linkage) -> Result<()> {
@@ -439,6 +455,7 @@ impl Parser {
             self.sign(":")?;
             let ty = self.ty()?;
             let var = self.declare(name, ty)?;
+            self.fixed(var)?;
             self.scope.params.push(var);
             if !self.takes(",") {
                 self.sign(")")?;
@@ -467,7 +484,8 @@ impl Parser {
             let name = self.new_name("the variable")?;
             self.sign(":")?;
             let ty = self.ty()?;
-            self.declare(name, ty)?;
+            let var = self.declare(name, ty)?;
+            self.fixed(var)?;
         }
         let mut body = Vec::new();
         loop {

@@ -3,7 +3,9 @@
 
 use crate::data::{Distribution, Init};
 use crate::loops::{self, Pointers};
-use crate::{Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Linkage, Program, Stmt, VERSION, Var};
+use crate::{
+    Arg, Buffer, BufferKind, Call, Compare, Expr, Function, Linkage, Program, Stmt, VERSION, Var, VarDecl,
+};
 use rvv_intrinsics::{Role, Type};
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -12,6 +14,9 @@ impl Display for Program {
         writeln!(f, "rvv-ir {VERSION}")?;
         for line in &self.comment {
             writeln!(f, "# {line}")?;
+        }
+        if self.contract {
+            f.write_str("contract\n")?;
         }
         for buffer in &self.buffers {
             writeln!(f, "{buffer}")?;
@@ -82,6 +87,11 @@ pub fn type_name(ty: Type) -> String {
     }
 }
 
+/// A variable with its type: `v3: i32m1 fixed`.
+fn declared(var: &VarDecl) -> String {
+    format!("{}: {}{}", var.name, type_name(var.ty), if var.fixed { " fixed" } else { "" })
+}
+
 /// A literal: lengths in decimal, data in hexadecimal.
 fn literal(ty: Type, value: u64) -> String {
     match ty {
@@ -132,7 +142,7 @@ impl Text<'_, '_> {
             write!(self.f, "fn {}(", function.name)?;
             for (i, &param) in function.params.iter().enumerate() {
                 let comma = if i == 0 { "" } else { ", " };
-                write!(self.f, "{comma}{}: {}", function.name(param), type_name(function.ty(param)))?;
+                write!(self.f, "{comma}{}", declared(&function.vars[param.index()]))?;
             }
             self.f.write_char(')')?;
             if let Some(ret) = function.ret {
@@ -148,7 +158,7 @@ impl Text<'_, '_> {
             if is_main { self.program.params.iter().map(|p| p.0).collect() } else { function.params.clone() };
         for (i, var) in function.vars.iter().enumerate() {
             if !outside.contains(&Var(i as u32)) {
-                writeln!(self.f, "  var {}: {}", var.name, type_name(var.ty))?;
+                writeln!(self.f, "  var {}", declared(var))?;
             }
         }
         self.body(&function.body, 1)?;

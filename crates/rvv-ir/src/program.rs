@@ -17,6 +17,10 @@ pub struct Program {
     pub comment: Vec<String>,
     /// Global arrays, in the order in which `out` ones are printed.
     pub buffers: Vec<Buffer>,
+    /// Compilers may contract: a product that is added to, or subtracted from, something may be rounded once with
+    /// the sum rather than before it, or not. What the program prints is then a set: see
+    /// [`Contents::either`](crate::Contents::either).
+    pub contract: bool,
     /// Buffers that C has as fields of one array of structures, by their numbers: see [`crate::records`].
     pub records: Vec<Vec<usize>>,
     /// Scalars whose value the compiler cannot see: variables of `main`, with their values.
@@ -128,7 +132,7 @@ pub enum Linkage {
 impl Function {
     /// A new variable of this function.
     pub fn var(&mut self, name: impl Into<String>, ty: Type) -> Var {
-        self.vars.push(VarDecl { name: name.into(), ty });
+        self.vars.push(VarDecl { name: name.into(), ty, fixed: false });
         Var(self.vars.len() as u32 - 1)
     }
 
@@ -151,6 +155,16 @@ pub struct VarDecl {
     /// Its type: [`Type::Vector`], [`Type::Mask`], [`Type::Scalar`], [`Type::Size`], [`Type::Ptrdiff`],
     /// [`Type::Ulong`] or [`Type::Long`].
     pub ty: Type,
+    /// Of a vector: where VLEN is known to the compiler, it has a fixed length in C (`riscv_rvv_vector_bits`).
+    /// It changes no meaning.
+    pub fixed: bool,
+}
+
+impl VarDecl {
+    /// Whether its type may have a fixed length: one vector, no tuple and no mask.
+    pub fn may_be_fixed(&self) -> bool {
+        matches!(self.ty, Type::Vector(v) if v.nf == 1)
+    }
 }
 
 /// A variable of a function.

@@ -5,8 +5,10 @@ use crate::bits::Bits;
 use crate::value::Value;
 use rvv_intrinsics::{Elem, Type};
 use rvv_ir::{
-    Arg, Call, CheckError, Compare, Contents, Expected, Expr, Function, Node, Program, Stmt, Var, VlChoice,
+    Arg, Buffer, Call, CheckError, Compare, Contents, Expected, Expr, Function, Node, Program, Stmt, Var,
+    VlChoice,
 };
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Where a program runs.
@@ -118,6 +120,7 @@ fn run<'p>(
         executed,
         inverted,
         breaks: false,
+        open: BTreeMap::new(),
     };
     let mut frame = Frame::new(&program.main);
     for &(var, value) in &program.params {
@@ -126,9 +129,13 @@ fn run<'p>(
     if let Err(message) = machine.body(&mut frame, &program.main.body, 0) {
         return Err(EvalError { place: machine.node.describe(program), node: machine.node, message });
     }
-    let contents = |(i, _): (usize, _)| {
+    let contents = |(i, buffer): (usize, &Buffer)| {
         let bits = std::mem::take(&mut machine.buffers[i]);
-        Contents { bytes: bits.bytes, defined: bits.defined }
+        let mut contents = Contents { bytes: bits.bytes, defined: bits.defined, either: BTreeMap::new() };
+        for (&(_, at), values) in machine.open.range((i, 0)..(i + 1, 0)).filter(|(_, v)| v.len() > 1) {
+            contents.set_either(buffer.elem, at / buffer.elem.bytes() as usize, values.clone());
+        }
+        contents
     };
     let outputs = program.outputs().map(contents).collect();
     Ok(Expected { vlen: options.vlen, vl: options.vl, outputs })
@@ -167,6 +174,9 @@ pub struct Machine<'p> {
     pub inverted: Option<&'p Call>,
     /// A `leave` or `break` has been met: everything ends up to the innermost loop.
     pub breaks: bool,
+    /// Where compilers may contract: elements, by buffer and byte, whose value is one of several, or is a
+    /// product that they may still add to something. Nothing may read them.
+    pub(crate) open: BTreeMap<(usize, usize), Vec<u64>>,
 }
 
 impl<'p> Machine<'p> {

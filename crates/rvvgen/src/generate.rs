@@ -10,7 +10,7 @@ use crate::twins::twins;
 use crate::vl_class::{Class, Kind};
 use crate::{Category, Choice, Plan, Scheduler, Selection, Weights};
 use rvv_intrinsics::Intrinsic;
-use rvv_ir::{Call, Expected, Program, Stmt};
+use rvv_ir::{Arg, Call, Expected, Program, Stmt, Var};
 use rvv_oracle::{EvalError, Options, VlChoice, evaluate, evaluate_with};
 
 /// What programs are to be like.
@@ -146,11 +146,42 @@ pub fn generate(plan: &Plan, k: u64, settings: &Settings) -> Result<Generated, G
         builder.region(plan.seed(), region);
     }
     let mut program = builder.finish();
+    let mut rng = Rng::new(&[plan.seed(), k, 7]);
+    if rng.chance(settings.weights.fixed_vectors) {
+        fix_vectors(&mut program, &mut rng);
+    }
     program.comment = vec![format!("rvvgen, seed {}, program {k}", plan.seed())];
     let mut generated = mend(plan, k, program, settings)?;
     // Orders differ in nothing that can be seen: what was taken out, and what is printed, stay the same.
     generated.program.reschedule(settings.scheduler, k);
     Ok(generated)
+}
+
+/// Gives half of the vector variables a fixed length. Overloaded names are for the types without one, and so is
+/// inline assembly.
+fn fix_vectors(program: &mut Program, rng: &mut Rng) {
+    fn bound(body: &[Stmt], found: &mut Vec<Var>) {
+        for stmt in body {
+            match stmt {
+                Stmt::Call(call) if call.overloaded => {
+                    found.extend(call.args.iter().filter_map(|arg| match arg {
+                        Arg::Var(var) => Some(*var),
+                        _ => None,
+                    }));
+                }
+                Stmt::Hide(var) => found.push(*var),
+                _ => {}
+            }
+            stmt.blocks().into_iter().for_each(|block| bound(block, found));
+        }
+    }
+    for function in program.functions.iter_mut().chain([&mut program.main]) {
+        let mut not = Vec::new();
+        bound(&function.body, &mut not);
+        for (n, var) in function.vars.iter_mut().enumerate() {
+            var.fixed = rng.below(2) == 0 && var.may_be_fixed() && !not.contains(&Var(n as u32));
+        }
+    }
 }
 
 /// Evaluates the program where it must have a meaning. A statement that has none is taken out, and what

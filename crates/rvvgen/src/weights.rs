@@ -155,7 +155,7 @@ biases! {
     /// Relative weight of stencils.
     loop_stencils / LoopStencils = "loop-stencils": 0.1,
     /// Relative weight of recurrences.
-    loop_recurrences / LoopRecurrences = "loop-recurrences": 0.04,
+    loop_recurrences / LoopRecurrences = "loop-recurrences": 0.07,
     /// Relative weight of loops that end early.
     loop_search / LoopSearch = "loop-search": 0.04,
     /// Relative weight of scatters and histograms.
@@ -163,13 +163,13 @@ biases! {
     /// Relative weight of loops on fields of records.
     loop_interleaved / LoopInterleaved = "loop-interleaved": 0.1,
     /// Relative weight of loops on bytes: memcpy, memset, strlen, memchr.
-    loop_bytes / LoopBytes = "loop-bytes": 0.05,
+    loop_bytes / LoopBytes = "loop-bytes": 0.08,
     /// Relative weight of groups of adjacent scalar statements.
-    loop_slp / LoopSlp = "loop-slp": 0.15,
+    loop_slp / LoopSlp = "loop-slp": 0.2,
     /// Relative weight of vectors of fixed length, `vector_size` in C.
     loop_vectors / LoopVectors = "loop-vectors": 0.1,
     /// A statement in a loop is conditional.
-    loop_conditions / LoopConditions = "loop-conditions": 0.15,
+    loop_conditions / LoopConditions = "loop-conditions": 0.2,
     /// Buffers of a program of plain C are fields of an array of structures.
     loop_structs / LoopStructs = "loop-structs": 0.2,
     /// A function works on floating point.
@@ -183,9 +183,25 @@ biases! {
     /// A subscript that may be read from a buffer is.
     loop_indirect / LoopIndirect = "loop-indirect": 0.5,
     /// Buffers that were written are read and written again.
-    loop_reuse / LoopReuse = "loop-reuse": 0.15,
+    loop_reuse / LoopReuse = "loop-reuse": 0.2,
     /// A loop calls a small function.
-    loop_calls / LoopCalls = "loop-calls": 0.04,
+    loop_calls / LoopCalls = "loop-calls": 0.4,
+    /// An operand is computed from what stays the same all through a loop.
+    loop_invariants / LoopInvariants = "loop-invariants": 0.3,
+    /// The inner loop of a nest is short, and the compiler sees how often it runs.
+    loop_short / LoopShort = "loop-short": 0.3,
+    /// A condition in a loop is on its counter or on what stays the same.
+    loop_guards / LoopGuards = "loop-guards": 0.6,
+    /// A value of a loop's last round is used after it.
+    loop_live_outs / LoopLiveOuts = "loop-live-outs": 0.2,
+    /// What a reduction accumulates is an element rather than a variable.
+    loop_cells / LoopCells = "loop-cells": 0.4,
+    /// A group of adjacent statements is a sum of lanes.
+    loop_lane_sums / LoopLaneSums = "loop-lane-sums": 0.25,
+    /// Programs of plain C, 32 in a row, let compilers contract products and sums.
+    loop_contract / LoopContract = "loop-contract": 0.05,
+    /// Some vector variables of a program have a fixed length where the compiler knows VLEN.
+    fixed_vectors / FixedVectors = "fixed-vectors": 0.1,
     /// A program of plain C is written without a policy: every alternative of the grammar is as likely.
     loop_unguided / LoopUnguided = "loop-unguided": 0.0,
 }
@@ -356,6 +372,16 @@ pub const POLICIES: &[NamedPolicy] = &[
         ],
     ),
     (
+        "contract",
+        "plain C: products that compilers may contract with sums",
+        &[(Bias::Loops, 1.0), (Bias::LoopContract, 1.0)],
+    ),
+    (
+        "fixed-vectors",
+        "vectors of a length that the compiler knows, as operands of intrinsics",
+        &[(Bias::FixedVectors, 1.0)],
+    ),
+    (
         "unguided",
         "plain C without a policy: what the others are measured against",
         &[(Bias::Loops, 1.0), (Bias::LoopUnguided, 1.0)],
@@ -433,7 +459,9 @@ impl Weights {
             return weights;
         }
         // Whether a program tries every pair was decided before; it has no structures.
-        let others = |b: &&Bias| !matches!(b, Bias::EveryPair | Bias::LoopStructs);
+        let others = |b: &&Bias| {
+            !matches!(b, Bias::EveryPair | Bias::LoopStructs | Bias::LoopContract | Bias::FixedVectors)
+        };
         for &bias in Bias::ALL.iter().filter(others) {
             let factor = [0.0, 1.0, 1.0, 2.0][rng.below(4)];
             let weight = self.get(bias);

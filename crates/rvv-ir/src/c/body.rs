@@ -1,7 +1,7 @@
 //! The body of a function.
 
 use super::names::Names;
-use super::{Globals, Language, Style};
+use super::{Globals, Language, Style, fixed};
 use crate::{Arg, Call, Compare, Expr, Function, Program, Stmt, Var};
 use rvv_intrinsics::{Elem, Param, Role, Type};
 use std::fmt::Write;
@@ -36,15 +36,16 @@ impl<'p> Body<'p> {
 
     /// Declares the variables, one line per type.
     pub fn variables(&self, out: &mut String, wanted: impl Fn(Var) -> bool) {
-        let mut by_type: Vec<(Type, Vec<&str>)> = Vec::new();
+        let mut by_type: Vec<(String, Vec<&str>)> = Vec::new();
         for (i, decl) in self.function.vars.iter().enumerate() {
             let var = Var(i as u32);
             if !wanted(var) {
                 continue;
             }
-            match by_type.iter_mut().find(|(ty, _)| *ty == decl.ty) {
+            let ty = fixed::type_of(decl);
+            match by_type.iter_mut().find(|(of, _)| *of == ty) {
                 Some((_, names)) => names.push(self.name(var)),
-                None => by_type.push((decl.ty, vec![self.name(var)])),
+                None => by_type.push((ty, vec![self.name(var)])),
             }
         }
         for (ty, names) in &by_type {

@@ -15,7 +15,7 @@ pub struct FloatNeeds {
     /// The bits of NaNs may matter: instructions make every NaN canonical, and quiet. By default gcc may take
     /// `x * 1` for `x`, which keeps a payload, a sign, and a signalling NaN: it needs `-fsignaling-nans`.
     pub nans: bool,
-    /// A product may be added to something in plain C: `-ffp-contract=off`.
+    /// A product may be added to something in plain C, and must be rounded before: `-ffp-contract=off`.
     pub contraction: bool,
 }
 
@@ -26,7 +26,7 @@ pub fn float_needs(program: &Program) -> FloatNeeds {
         rounding: super::sets_frm(program),
         // In plain C the bits of NaNs are not defined.
         nans: !plain && nan_bits_matter(program),
-        contraction: contracts(program),
+        contraction: !program.contract && contracts(program),
     }
 }
 

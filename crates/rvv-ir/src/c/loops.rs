@@ -248,9 +248,11 @@ impl Body<'_> {
         let (clang, gcc) = match pragma {
             Pragma::None => return,
             Pragma::Vectorize => ("vectorize(enable)".to_owned(), None),
-            Pragma::NoVector => ("vectorize(disable)".to_owned(), None),
+            Pragma::NoVector => ("vectorize(disable)".to_owned(), Some("novector".to_owned())),
             Pragma::Unroll(n) => (format!("unroll_count({n})"), Some(format!("unroll {n}"))),
             Pragma::Interleave(n) => (format!("interleave_count({n})"), None),
+            Pragma::Width(n) => (format!("vectorize_width({n})"), None),
+            Pragma::Distribute => ("distribute(enable)".to_owned(), None),
         };
         out.push_str("#ifdef __clang__\n");
         self.line(out, &format!("#pragma clang loop {clang}"));

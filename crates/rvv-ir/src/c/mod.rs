@@ -6,6 +6,7 @@
 
 mod body;
 mod build;
+mod fixed;
 mod floats;
 mod loops;
 mod march;
@@ -100,6 +101,10 @@ impl<'e> Mode<'e> {
 /// What a compiler needs besides `-march` and `-mabi=lp64d` for a file without the C library.
 pub const FREESTANDING: &[&str] = &["-ffreestanding", "-fno-stack-protector", "-nostdlib", "-static"];
 
+/// The same for programs of plain C. Loops may be what functions of the C library do; compilers look for that only
+/// where they may take it that there is one. The file has those that they call.
+pub const HOSTED: &[&str] = &["-fhosted", "-fno-stack-protector", "-nostdlib", "-static"];
+
 /// One translation unit with these programs, which are valid. It compiles without warnings under `-Wall`.
 pub fn emit(programs: &[&Program], options: &COptions) -> String {
     let libc = options.libc || matches!(options.mode, Mode::Libc(_));
@@ -109,6 +114,7 @@ pub fn emit(programs: &[&Program], options: &COptions) -> String {
     let plain = programs.iter().all(|p| p.is_plain());
     runtime::includes(&mut out, libc, programs.iter().any(|p| sets_frm(p)), plain);
     runtime::helpers(&mut out, options.mode, libc, &used_floats(programs), options.language);
+    fixed::declare(&mut out, programs);
     let mut file = Names::new();
     for (n, program) in programs.iter().enumerate() {
         let prefix = prefix(n, programs.len());
@@ -261,9 +267,9 @@ fn emit_functions(out: &mut String, program: &Program, globals: &Globals, file: 
         }
         params.extend(f.params.iter().map(|&p| {
             if style.references.contains(&p) {
-                format!("const {} &{}", f.ty(p), body.name(p))
+                format!("const {} &{}", fixed::type_of(&f.vars[p.index()]), body.name(p))
             } else {
-                format!("{} {}", f.ty(p), body.name(p))
+                format!("{} {}", fixed::type_of(&f.vars[p.index()]), body.name(p))
             }
         }));
         params.extend(pointer_params(program, f, globals));
@@ -332,6 +338,7 @@ pub fn emit_function(program: &Program) -> String {
     if any_stmt(program, &|s| matches!(s, Stmt::Scratch(_))) {
         out.push_str("void hide(const volatile void *p);\n");
     }
+    fixed::declare(&mut out, &[program]);
     records::declare(&mut out, program, &globals, "extern");
     for (number, (buffer, name)) in program.buffers.iter().zip(&globals.buffers).enumerate() {
         let (elem, size) = (buffer.elem, dimensions(buffer));

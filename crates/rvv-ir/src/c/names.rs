@@ -249,6 +249,7 @@ const TAKEN: &[&str] = &[
     "void",
     "volatile",
     "vprintf",
+    "wcslen",
     "while",
     "write",
     "write_all",

@@ -126,6 +126,41 @@ __attribute__((used, weak)) void *memcpy(void *to, const void *from, size_t n)
     return to;
 }
 
+__attribute__((used, weak)) int memcmp(const void *left, const void *right, size_t n)
+{
+    const volatile unsigned char *a = (const volatile unsigned char *)left;
+    const volatile unsigned char *b = (const volatile unsigned char *)right;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char x = a[i], y = b[i];
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+__attribute__((used, weak)) int bcmp(const void *left, const void *right, size_t n)
+{
+    return memcmp(left, right, n);
+}
+
+__attribute__((used, weak)) size_t wcslen(const __WCHAR_TYPE__ *text)
+{
+    const volatile __WCHAR_TYPE__ *s = (const volatile __WCHAR_TYPE__ *)text;
+    size_t n = 0;
+    while (s[n] != 0)
+        n++;
+    return n;
+}
+
+__attribute__((used, weak)) size_t strlen(const char *text)
+{
+    const volatile char *s = (const volatile char *)text;
+    size_t n = 0;
+    while (s[n] != 0)
+        n++;
+    return n;
+}
+
 "#;
 
 const LIBC_WRITE: &str = r#"static void finish(int status)

@@ -186,7 +186,7 @@ impl Builtin {
 }
 
 /// What compilers are told about a loop. It changes no meaning: clang may reorder floating-point operations
-/// in a loop it is told to vectorise, so [`Pragma::Vectorize`] is for loops without any.
+/// in a loop it is told to vectorise, so [`Pragma::Vectorize`] and [`Pragma::Width`] are for loops without any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pragma {
     /// Nothing.
@@ -200,6 +200,10 @@ pub enum Pragma {
     Unroll(u8),
     /// Interleave so many vectors.
     Interleave(u8),
+    /// Vectorise it by so many elements.
+    Width(u8),
+    /// Split it into several loops.
+    Distribute,
 }
 
 /// A counted loop, `for (index = from; index ⋈ to; index += step)`.

@@ -148,16 +148,20 @@ impl Parser {
             return Ok(Pragma::Vectorize);
         } else if self.takes_word("novector") {
             return Ok(Pragma::NoVector);
+        } else if self.takes_word("distribute") {
+            return Ok(Pragma::Distribute);
         } else if self.takes_word("unroll") {
             Pragma::Unroll
         } else if self.takes_word("interleave") {
             Pragma::Interleave
+        } else if self.takes_word("width") {
+            Pragma::Width
         } else {
             return Ok(Pragma::None);
         };
         match u8::try_from(self.number()?) {
             Ok(n @ 1..=64) => Ok(make(n)),
-            _ => self.fail_before("a loop is unrolled or interleaved 1 to 64 times"),
+            _ => self.fail_before("a loop is unrolled, interleaved or widened 1 to 64 times"),
         }
     }
 

@@ -169,5 +169,7 @@ pub(crate) fn head(program: &Program, function: &Function, of: &Loop, f: &mut dy
         Pragma::NoVector => f.write_str(" novector"),
         Pragma::Unroll(n) => write!(f, " unroll {n}"),
         Pragma::Interleave(n) => write!(f, " interleave {n}"),
+        Pragma::Width(n) => write!(f, " width {n}"),
+        Pragma::Distribute => f.write_str(" distribute"),
     }
 }

@@ -383,7 +383,7 @@ fn expected(program: &Program, bytes: &[u8], defined: impl Fn(usize) -> u8) -> V
                 let range = from..from + b.bytes();
                 from = range.end;
                 let defined = range.clone().map(&defined).collect();
-                Contents { bytes: bytes[range].to_vec(), defined }
+                Contents { bytes: bytes[range].to_vec(), defined, ..Contents::default() }
             })
             .collect();
         Expected { vlen, outputs, ..Expected::default() }

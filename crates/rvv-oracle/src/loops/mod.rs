@@ -5,6 +5,7 @@
 //! dynamic mode) for each operation.
 
 mod arith;
+mod contract;
 
 use crate::eval::{Frame, Machine};
 use crate::value::Value;
@@ -24,6 +25,7 @@ impl<'p> Machine<'p> {
     /// Runs an element statement.
     pub(crate) fn element(&mut self, frame: &mut Frame<'p>, stmt: &'p Stmt) -> Result<(), String> {
         match stmt {
+            Stmt::Set { target, value } if self.program.contract => self.contracted(frame, target, value),
             Stmt::Set { target, value } => {
                 let value = self.typed(frame, value)?;
                 match target {
@@ -55,13 +57,17 @@ impl<'p> Machine<'p> {
                 for n in 0..of.count {
                     self.spend_many(size)?;
                     let lane = of.value.scalar(n, of.count, self.program);
-                    let value = self.typed(frame, &lane)?;
-                    lanes.push(arith::convert(value, elem, self.frm)?);
+                    lanes.push(if self.program.contract {
+                        self.possible(frame, &lane, elem)?
+                    } else {
+                        let value = self.typed(frame, &lane)?;
+                        (vec![arith::convert(value, elem, self.frm)?], false)
+                    });
                 }
-                for (n, bits) in lanes.into_iter().enumerate() {
+                for (n, (values, product)) in lanes.into_iter().enumerate() {
                     let at = CExpr::binary(Binary::Add, of.at.clone(), CExpr::int(Elem::I32, n as i64));
                     let at = self.place(frame, &Access { buffer: of.buffer, index: vec![at] })?;
-                    self.store(of.buffer, at, elem, bits);
+                    self.store_one_of(of.buffer, at, elem, values, product);
                 }
                 Ok(())
             }
@@ -148,6 +154,9 @@ impl<'p> Machine<'p> {
     /// Writes an element. Of a NaN only the exponent is defined.
     fn store(&mut self, buffer: usize, at: usize, elem: Elem, bits: u64) {
         let size = elem.bytes() as usize;
+        if self.program.contract {
+            self.open.remove(&(buffer, at));
+        }
         self.buffers[buffer].set(at, size, Some(bits));
         if let Some(exponent) = arith::nan_exponent(elem, bits) {
             let bytes = exponent.to_le_bytes();
@@ -160,6 +169,9 @@ impl<'p> Machine<'p> {
         let at = self.place(frame, access)?;
         let buffer = &self.program.buffers[access.buffer];
         let (elem, size) = (buffer.elem, buffer.elem.bytes() as usize);
+        if self.program.contract && self.open.contains_key(&(access.buffer, at)) {
+            return Err(format!("an element of `{}` is read that compilers may contract", buffer.name));
+        }
         if let Some(bits) = self.buffers[access.buffer].get(at, size) {
             return Ok((elem, bits));
         }
@@ -217,6 +229,9 @@ impl<'p> Machine<'p> {
                 (Elem::I32, u64::from(either))
             }
             CExpr::Binary(op, a, b) => {
+                if self.program.contract && matches!(op, Binary::Add | Binary::Sub) {
+                    return self.decided(frame, e);
+                }
                 let (a, b) = (self.typed(frame, a)?, self.typed(frame, b)?);
                 arith::binary(*op, a, b, self.frm)?
             }

@@ -334,3 +334,78 @@ fn hostile_programs_are_given_up_soon() {
         assert!(start.elapsed().as_secs() < 20, "{:?}: {}", start.elapsed(), &text[..200]);
     }
 }
+
+/// 1 + 2⁻¹² squared is 1 + 2⁻¹¹ + 2⁻²⁴, of which f32 keeps 1 + 2⁻¹¹: the difference to that is 0, or 2⁻²⁴ if the
+/// product is not rounded.
+#[test]
+fn where_compilers_may_contract_a_sum_has_a_set_of_values() {
+    const TINY: u64 = 0x3380_0000;
+    const MINUS: u64 = 0xb380_0000;
+    let inputs = "data a: f32[1] = [0x3f800800]\ndata c: f32[1] = [0x3f801000]\n";
+    let sets = |value: &str, result: &str| {
+        let text = program(value, result, inputs);
+        let strict: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let open: Program = text.replacen("rvv-ir 1\n", "rvv-ir 1\ncontract\n", 1).parse().unwrap();
+        assert!(open.contract && open.to_string().parse::<Program>().as_ref() == Ok(&open));
+        let strict = evaluate(&strict, &Options::new(128)).map(|e| e.outputs[0].clone());
+        assert!(strict.is_ok_and(|contents| contents.either.is_empty()));
+        let open = evaluate(&open, &Options::new(128)).map_err(|e| e.to_string());
+        open.map(|e| e.outputs[0].either.get(&0).cloned().unwrap_or_default())
+    };
+    let (square, a, c) = ("(a[i32(0)] * a[i32(0)])", "a[i32(0)]", "c[i32(0)]");
+    for (value, expected) in [
+        (format!("({square} - {c})"), vec![0, TINY]),
+        (format!("({c} - {square})"), vec![0, MINUS]),
+        (format!("(-({square}) + {c})"), vec![0, MINUS]),
+        (format!("(-({c}) + {square})"), vec![0, TINY]),
+        (format!("((i32(1) ? {square} : {c}) - {c})"), vec![0, TINY]),
+        // Each of two products, and both are the same: either is rounded, or both are.
+        (format!("({square} - {square})"), vec![0, TINY, MINUS]),
+        (format!("(({square} - {c}) + f32(0x3f800000))"), vec![]),
+        (format!("(({square} - {c}) * f32(0x40000000))"), vec![0, 0x3400_0000]),
+        // Nothing to contract: no sum, another type, an operation between them.
+        (square.to_string(), vec![]),
+        (format!("({a} - {c})"), vec![]),
+        (format!("(f64({square}) - f64({c}))"), vec![]),
+        (format!("(fabs({square}) - {c})"), vec![]),
+        (format!("fma({a}, {a}, -({c}))"), vec![]),
+    ] {
+        assert_eq!(sets(&value, "f32"), Ok(expected), "{value}");
+    }
+    // 2⁻²⁴ is not zero, so that the two decide differently.
+    let decides = sets(&format!("(({square} - {c}) == f32(0x0))"), "i32").expect_err("it decides");
+    assert!(decides.contains("may contract what decides something"), "{decides}");
+    // 0 or 1, plus 0 or 2, plus 0 or 4, plus 0 or 8 times 2⁻²⁴.
+    let powers = ["0x3f800000", "0x40000000", "0x40800000", "0x41000000"];
+    let sum = powers
+        .iter()
+        .fold("f32(0x0)".to_string(), |sum, power| format!("({sum} + (({square} - {c}) * f32({power})))"));
+    let many = sets(&sum, "f32").expect_err("many");
+    assert!(many.contains("more than 8 values"), "{many}");
+}
+
+#[test]
+fn what_compilers_may_contract_is_not_read() {
+    let run = |body: &str| {
+        let text = format!(
+            "rvv-ir 1\ncontract\ndata a: f32[1] = [0x3f800800]\nout r: f32[2] = zero\n\nmain {{\n  var t: f32\n  \
+             set t = f32(0x3f801000)\n  {body}\n}}\n"
+        );
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+        evaluate(&program, &Options::new(128)).map(|_| ()).map_err(|e| e.to_string())
+    };
+    let square = "(a[i32(0)] * a[i32(0)])";
+    let error = |body: &str| run(body).expect_err("it is read");
+    assert!(error(&format!("set t = ({square} - t)")).contains("`t` has several values"));
+    assert!(error(&format!("set t = {square}")).contains("`t` is a product"));
+    // gcc contracts across assignments.
+    let read = error(&format!("set r[i32(0)] = {square}\n  set r[i32(1)] = (r[i32(0)] + t)"));
+    assert!(read.contains("an element of `r` is read that compilers may contract"), "{read}");
+    assert!(error(&format!("set r[i32(0)] = ({square} - t)\n  set t = r[i32(0)]")).contains("is read"));
+    // Overwritten, it is what it is.
+    let again = format!("set r[i32(0)] = {square}\n  set r[i32(0)] = t\n  set r[i32(1)] = r[i32(0)]");
+    assert_eq!(run(&again), Ok(()));
+    let lanes = "lanes 2 r[i32(0)] = ((splat(f32, a[i32(0)]) * splat(f32, a[i32(0)])) - splat(f32, t))";
+    assert_eq!(run(lanes), Ok(()));
+    assert!(error(&format!("{lanes}\n  set t = r[i32(1)]")).contains("is read"));
+}

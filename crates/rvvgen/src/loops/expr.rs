@@ -22,6 +22,9 @@ impl Writer<'_> {
                 let ty = self.some_type();
                 self.opaque(ty)
             }
+            7..17 if !self.counters.is_empty() && self.rng.chance(self.weights.loop_invariants) => {
+                self.invariant()
+            }
             _ => self.load(),
         }
     }
@@ -38,15 +41,21 @@ impl Writer<'_> {
             1 => 1 << self.rng.below(ty.bits() as usize - 1),
             _ => 1 + self.rng.below(9) as i64,
         };
-        let value = value.min(super::value::range(ty).1 as i64);
+        // The largest u64 is no i64.
+        let value = value.min(super::value::range(ty).1.min(i64::MAX.into()) as i64);
         let negative = ty.is_signed() && self.rng.below(4) == 0;
         Val::literal(ty, if negative { -value } else { value })
     }
 
     /// An element of an input, or of a buffer that has been written.
     pub(super) fn load(&mut self) -> Val {
-        let elem = self.some_type();
         let old = self.rng.chance(self.weights.loop_reuse);
+        self.load_of(old)
+    }
+
+    /// An element of an input; or, if `old`, of any buffer.
+    pub(super) fn load_of(&mut self, old: bool) -> Val {
+        let elem = self.some_type();
         let wanted = |a: &super::Array| a.elem == elem && !a.subscripts && (a.input || old);
         let fits = |a: &super::Array, lanes: bool| wanted(a) && (!lanes || a.dims.is_empty());
         let lanes = self.lanes.is_some();

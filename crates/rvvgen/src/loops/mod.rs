@@ -5,8 +5,10 @@
 //! What values an expression may have is tracked ([`value`]), so that signed overflow and its like are
 //! avoided by choice of types and operations. Buffers grow as subscripts need it.
 
+mod contracted;
 mod expr;
 mod nest;
+mod passes;
 mod reductions;
 mod slp;
 mod subscript;
@@ -72,13 +74,17 @@ struct Writer<'s> {
     lanes: Option<slp::Lanes>,
     /// Small functions that loops call, by number.
     helpers: Vec<usize>,
+    /// The compiler sees how often the next loop runs.
+    known_trips: bool,
 }
 
 /// Program `k` of a seed.
 pub fn program(seed: u64, k: u64, settings: &Settings) -> Program {
+    // Programs differ in what they are full of.
+    let weights = settings.weights.skewed(&mut Rng::new(&[seed, k, 0x5a3]));
     let mut writer = Writer {
         rng: Rng::new(&[seed, k, 0x10095]),
-        weights: &settings.weights,
+        weights: &weights,
         program: Program::default(),
         arrays: Vec::new(),
         function: Function::default(),
@@ -88,13 +94,19 @@ pub fn program(seed: u64, k: u64, settings: &Settings) -> Program {
         types: Vec::new(),
         lanes: None,
         helpers: Vec::new(),
+        known_trips: false,
     };
     writer.program.main.name = "main".to_string();
     let functions = 1 + writer.rng.below(3);
     let unguided = writer.chance(settings.weights.loop_unguided);
+    // Programs beside one another agree, as one file of them is compiled with the same flags.
+    let contract = !unguided && Rng::new(&[seed, k / 32, 0xc0]).chance(settings.weights.loop_contract);
+    writer.program.contract = contract;
     for _ in 0..functions {
         if unguided {
             writer.unguided();
+        } else if contract {
+            writer.contracted();
         } else {
             writer.function();
         }
@@ -141,15 +153,11 @@ impl Writer<'_> {
     /// A function with its nests, and its call.
     fn function(&mut self) {
         if self.helpers.is_empty() && self.chance(4.0 * self.weights.loop_calls) {
-            let helper = self.helper();
+            let helper = self.helper(2);
             self.helpers.push(helper);
         }
         let number = self.program.functions.len();
-        let pointers = match self.rng.below(4) {
-            _ if !self.rng.chance(self.weights.loop_pointers) => Pointers::Globals,
-            0 => Pointers::Plain,
-            _ => Pointers::Restrict,
-        };
+        let pointers = self.some_pointers();
         self.function = Function {
             name: format!("f{number}"),
             linkage: Linkage::Global,
@@ -168,6 +176,15 @@ impl Writer<'_> {
         self.program.functions.push(function);
         let args = std::mem::take(&mut self.args);
         self.program.main.body.push(Stmt::Invoke { dst: None, function: number, args });
+    }
+
+    /// How a function reaches its buffers.
+    fn some_pointers(&mut self) -> Pointers {
+        match self.rng.below(4) {
+            _ if !self.rng.chance(self.weights.loop_pointers) => Pointers::Globals,
+            0 => Pointers::Plain,
+            _ => Pointers::Restrict,
+        }
     }
 
     /// One to three types that a function mostly works on.

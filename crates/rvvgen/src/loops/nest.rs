@@ -43,7 +43,10 @@ impl Writer<'_> {
         match self.weighted(&kinds).unwrap_or(Kind::Map) {
             Kind::Map => {
                 let trips = self.trips();
-                self.looped(trips, |this| this.statements())
+                match self.rng.chance(self.weights.loop_live_outs) {
+                    true => self.live_out(trips),
+                    false => self.looped(trips, |this| this.statements()),
+                }
             }
             Kind::Nested => self.nested(),
             Kind::Reduction => self.reduction(),
@@ -87,8 +90,9 @@ impl Writer<'_> {
             (false, 1) => (from, Compare::Ne, last + step, step),
             (false, _) => (from, Compare::Lt, last + 1 + self.rng.below(step as usize) as i64, step),
         };
-        let start = self.bound(ty, elem, start, 0.15);
-        let end = self.bound(ty, elem, end, 0.75);
+        let known = std::mem::take(&mut self.known_trips);
+        let start = self.bound(ty, elem, start, if known { 0.0 } else { 0.15 });
+        let end = self.bound(ty, elem, end, if known { 0.0 } else { 0.75 });
         let counter = Counter { var, ty: elem, lo: from.into(), hi: last.into() };
         self.counters.push(counter);
         let body = body(self);
@@ -126,16 +130,18 @@ impl Writer<'_> {
         }
         let floats = self.program.buffers.iter().any(|b| b.elem.is_float());
         let innermost = !body.iter().any(|s| matches!(s, Stmt::Loop(_)));
-        match self.rng.below(4) {
+        match self.rng.below(6) {
             0 if innermost && !floats => Pragma::Vectorize,
             1 => Pragma::NoVector,
             2 if innermost && !floats => Pragma::Interleave(2 << self.rng.below(2)),
+            3 if innermost && !floats => Pragma::Width(2 << self.rng.below(4)),
+            4 if innermost => Pragma::Distribute,
             _ => Pragma::Unroll(2 << self.rng.below(2)),
         }
     }
 
     /// A few statements on elements.
-    fn statements(&mut self) -> Vec<Stmt> {
+    pub(super) fn statements(&mut self) -> Vec<Stmt> {
         let count = 1 + self.rng.below(3);
         let mut body = Vec::new();
         for _ in 0..count {
@@ -144,10 +150,18 @@ impl Writer<'_> {
             } else if self.rng.chance(self.weights.loop_calls) {
                 body.extend(self.small_call());
             } else if self.rng.chance(self.weights.loop_conditions) {
-                let condition = self.condition(1).e;
-                let then = vec![self.store()];
-                let otherwise = if self.rng.below(2) == 0 { vec![self.store()] } else { Vec::new() };
-                body.push(Stmt::When { condition, then, otherwise });
+                let guarded = self.rng.chance(self.weights.loop_guards);
+                let condition = if guarded { self.guard().e } else { self.condition(1).e };
+                let then = self.store();
+                let otherwise = match (self.rng.below(4), &then) {
+                    (0, _) => vec![self.store()],
+                    // Both store to the same place.
+                    (1, Stmt::Set { target: Target::Element(access), .. }) => {
+                        vec![self.store_to(access.clone())]
+                    }
+                    _ => Vec::new(),
+                };
+                body.push(Stmt::When { condition, then: vec![then], otherwise });
             } else {
                 body.push(self.store());
             }
@@ -191,6 +205,14 @@ impl Writer<'_> {
         let depth = 1 + self.rng.below(3) as u32;
         let value = self.expr(depth);
         self.store_of(value)
+    }
+
+    /// Something else is stored to this element.
+    fn store_to(&mut self, access: Access) -> Stmt {
+        let elem = self.arrays[access.buffer].elem;
+        let value = self.expr(1);
+        let value = if value.as_type(elem).is_some() { value.e } else { CExpr::int(Elem::I32, 1) };
+        Stmt::Set { target: Target::Element(access), value }
     }
 
     /// A buffer to store into.
@@ -242,6 +264,17 @@ impl Writer<'_> {
         let inner = (self.trips() % 65).max(1);
         let third = (self.rng.below(5) == 0).then(|| [1, 3, 5, 16, 17, 20, 33][self.rng.below(7)]);
         let kind = self.rng.below(5);
+        if self.rng.chance(self.weights.loop_short) {
+            // The inner one is unrolled completely.
+            let (outer, inner) = ((self.trips() % 65).max(1), 2 + self.rng.below(6) as u64);
+            return self.looped(outer, |this| {
+                this.known_trips = true;
+                match kind {
+                    0 => this.folded(inner),
+                    _ => this.looped(inner, |this| this.statements()),
+                }
+            });
+        }
         self.looped(outer, |this| {
             let mut body = Vec::new();
             match kind {
@@ -313,7 +346,10 @@ impl Writer<'_> {
                 let before = Val::any(CExpr::Var(var), elem);
                 let both = this.combined(now.clone(), before);
                 let store = this.store_of(both);
-                vec![store, Self::set(var, now)]
+                // What stays the same from the second round on is peeled.
+                let next = if this.rng.below(3) == 0 { this.invariant() } else { now.clone() };
+                let next = if next.as_type(elem).is_some() { next } else { now };
+                vec![store, Self::set(var, next)]
             }));
             let number = self.array(elem, Vec::new(), false);
             let access = Access { buffer: number, index: vec![CExpr::int(Elem::I32, 0)] };

@@ -41,7 +41,7 @@ impl Writer<'_> {
 
     pub(super) fn reduction(&mut self) -> Vec<Stmt> {
         let trips = self.trips();
-        self.folded(trips)
+        if self.rng.chance(self.weights.loop_cells) { self.cell(trips) } else { self.folded(trips) }
     }
 
     /// One or two accumulators over a loop, stored after it.

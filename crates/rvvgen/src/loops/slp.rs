@@ -1,7 +1,7 @@
 //! Groups of adjacent scalar statements: the same expression for each lane, the lanes of its operands
 //! permuted.
 
-use super::value::Val;
+use super::value::{Val, unsigned};
 use super::{Counter, Writer};
 use rvv_intrinsics::Elem;
 use rvv_ir::Stmt;
@@ -58,7 +58,8 @@ impl Writer<'_> {
             let load = self.load();
             template = self.combined(load, template);
         }
-        let elem = self.stored_type(&template);
+        let sums = !template.ty.is_float() && self.rng.chance(self.weights.loop_lane_sums);
+        let elem = if sums { template.ty } else { self.stored_type(&template) };
         let number = self.target(elem);
         let loads = self.lanes.take().map_or(0, |l| l.loads);
         // Every load has its own order of lanes; the plain one is the likely one.
@@ -83,7 +84,7 @@ impl Writer<'_> {
             }
         };
         self.reach(number, at(count - 1).hi);
-        let statement = |lane: usize| {
+        let of_lane = |lane: usize| {
             let mut value = template.e.clone();
             value.each_mut(&mut |e| {
                 if let CExpr::Literal(Elem::I32, bits) = e
@@ -92,8 +93,20 @@ impl Writer<'_> {
                     *bits = order[lane] as u64;
                 }
             });
+            value
+        };
+        if sums {
+            let op = [Binary::Add, Binary::Add, Binary::Xor, Binary::Or, Binary::And][self.rng.below(5)];
+            // Sums wrap.
+            let ty = unsigned(rvv_ir::loops::promote(elem));
+            let all = (0..count).map(|lane| CExpr::cast(ty, of_lane(lane)));
+            let value = all.reduce(|a, b| CExpr::binary(op, a, b)).unwrap_or_else(|| CExpr::int(ty, 0));
+            let access = Access { buffer: number, index: vec![at(0).e] };
+            return vec![Stmt::Set { target: Target::Element(access), value }];
+        }
+        let statement = |lane: usize| {
             let access = Access { buffer: number, index: vec![at(lane).e] };
-            Stmt::Set { target: Target::Element(access), value }
+            Stmt::Set { target: Target::Element(access), value: of_lane(lane) }
         };
         let mut all: Vec<Stmt> = (0..count).map(statement).collect();
         if self.rng.below(4) == 0 && loads > 0 {

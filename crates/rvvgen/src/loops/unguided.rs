@@ -46,7 +46,7 @@ impl Writer<'_> {
     /// A function of the grammar alone, and its call.
     pub(super) fn unguided(&mut self) {
         if self.helpers.is_empty() || self.rng.below(2) == 0 {
-            let helper = self.helper();
+            let helper = self.helper(3);
             self.helpers.push(helper);
         }
         let number = self.program.functions.len();
@@ -311,8 +311,8 @@ impl Writer<'_> {
         Val::float(CExpr::Builtin(builtin, args), a.ty, bound)
     }
 
-    /// A small function on integers, which loops call: its number.
-    pub(super) fn helper(&mut self) -> usize {
+    /// A small function on at most so many integers, which loops call: its number.
+    pub(super) fn helper(&mut self, most: usize) -> usize {
         let number = self.program.functions.len();
         let types = std::mem::replace(&mut self.types, INTEGERS.to_vec());
         let scalars = std::mem::take(&mut self.scalars);
@@ -320,7 +320,7 @@ impl Writer<'_> {
         let linkage = [Linkage::Local, Linkage::Inline][self.rng.below(2)];
         let function = Function { name: format!("h{number}"), linkage, ..Function::default() };
         let outer = std::mem::replace(&mut self.function, function);
-        for _ in 0..1 + self.rng.below(3) {
+        for _ in 0..1 + self.rng.below(most) {
             let ty = INTEGERS[self.rng.below(8)];
             let var = self.var("x", Type::Scalar(ty));
             self.function.params.push(var);

@@ -2,6 +2,7 @@
 //! clang -O0 and by the evaluator.
 
 use crate::compiled::variable;
+use rvv_intrinsics::Extension;
 use rvv_ir::c::{COptions, emit, march};
 use rvv_ir::{Stmt, elf};
 use rvv_oracle::{Options, evaluate};
@@ -10,6 +11,7 @@ use rvvsim::elf::Image;
 use rvvsim::linux::{Output, ProcessOptions};
 use rvvsim::{Config, Machine, Outcome};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The policies that write plain C.
 fn policies() -> Vec<&'static str> {
@@ -18,9 +20,14 @@ fn policies() -> Vec<&'static str> {
 }
 
 fn programs(policy: &str, seed: u64, count: u64) -> Vec<Generated> {
+    programs_of(policy, seed, count, &Selection::default())
+}
+
+fn programs_of(policy: &str, seed: u64, count: u64, selection: &Selection) -> Vec<Generated> {
     let weights = Weights::policy(policy).unwrap_or_else(|| panic!("no policy {policy}"));
-    let settings = Settings { weights, vlens: vec![128, 512], ..Settings::default() };
-    let plan = Plan::new(seed, &Selection::default(), 10, 128);
+    let vlens = vec![128, 512];
+    let settings = Settings { weights, vlens, selection: selection.clone(), ..Settings::default() };
+    let plan = Plan::new(seed, selection, 10, 128);
     (0..count).map(|k| generate(&plan, k, &settings).unwrap_or_else(|e| panic!("{e}"))).collect()
 }
 
@@ -95,30 +102,68 @@ fn programs_are_made_of_what_their_policy_says() {
     assert!(share("loops", &loops) > 50);
 }
 
-/// Without optimisation a compiler should do as it is told.
-#[test]
-fn compiled_without_optimisation_they_print_what_the_evaluator_says() {
+/// What clang makes of programs; nothing if there is none.
+fn compiled(all: &[Generated], flags: &[&str]) -> Option<Vec<u8>> {
     let (clang, lld) = (variable("CLANG", "clang-19"), variable("LLD", "lld-19"));
     if !Command::new(&clang).arg("--version").output().is_ok_and(|o| o.status.success()) {
         eprintln!("no {clang}: not tested");
-        return;
+        return None;
     }
-    let folder = std::env::temp_dir().join(format!("rvvgen-loops-{}", std::process::id()));
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("rvvgen-loops-{}-{number}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&folder).unwrap();
-    let all = programs("loops", 11, 60);
     let list: Vec<_> = all.iter().map(|g| &g.program).collect();
     let (source, file) = (folder.join("p.c"), folder.join("p.elf"));
     std::fs::write(&source, emit(&list, &COptions::default())).unwrap();
     let output = Command::new(&clang)
         .args(["--target=riscv64-linux-gnu", &format!("-march={}", march(&list)), "-mabi=lp64d"])
-        .args(["-O0", "-ffp-contract=off", "-ffreestanding", "-nostdlib", "-static", "-w"])
-        .arg(format!("-fuse-ld={lld}"))
-        .arg("-o")
+        .args(flags)
+        .args(["-nostdlib", "-static", "-w", &format!("-fuse-ld={lld}"), "-o"])
         .args([&file, &source])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let file = std::fs::read(&file).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
+    Some(file)
+}
+
+/// Without optimisation a compiler should do as it is told.
+#[test]
+fn compiled_without_optimisation_they_print_what_the_evaluator_says() {
+    let all = programs("loops", 11, 60);
+    if let Some(file) = compiled(&all, &["-O0", "-ffp-contract=off", "-fhosted"]) {
+        judge(&file, &all, 128);
+    }
+}
+
+/// Where compilers may contract, they do, and what they print is in the set.
+#[test]
+fn contracted_they_print_one_of_the_values_that_the_evaluator_allows() {
+    let all = programs("contract", 11, 32);
+    let values = |g: &Generated| g.expected[0].outputs.iter().map(|o| o.either.len()).sum::<usize>();
+    let open = all.iter().map(values).sum::<usize>();
+    assert!(open > 200, "{open} elements have several values");
+    let Some(file) = compiled(&all, &["-O0", "-fhosted"]) else { return };
     judge(&file, &all, 128);
+    // Each operation by itself is allowed, too; and they differ.
+    let Some(strict) = compiled(&all, &["-O0", "-ffp-contract=off", "-fhosted"]) else { return };
+    judge(&strict, &all, 128);
+    assert_ne!(printed(&file, 128), printed(&strict, 128));
+}
+
+#[test]
+fn vectors_of_known_length_print_what_the_evaluator_says() {
+    let selection = Selection { extensions: vec![Extension::V], ..Selection::default() };
+    let all = programs_of("fixed-vectors", 5, 12, &selection);
+    let fixed = |g: &Generated| {
+        g.program.functions.iter().chain([&g.program.main]).any(|f| f.vars.iter().any(|v| v.fixed))
+    };
+    let all: Vec<Generated> = all.into_iter().filter(fixed).collect();
+    assert!(all.len() > 6, "{}", all.len());
+    if let Some(file) = compiled(&all, &["-O0", "-ffreestanding", "-mrvv-vector-bits=zvl"]) {
+        judge(&file, &all, 128);
+    }
 }

@@ -302,6 +302,10 @@ fn measures(generated: &Generated) -> HashMap<&'static str, usize> {
             calls.iter().filter(|c| c.dst.is_some() && c.intrinsic.param(Role::Base).is_some()).count(),
         ),
         ("carried", carried),
+        (
+            "fixed",
+            program.functions.iter().chain([&program.main]).flat_map(|f| &f.vars).filter(|v| v.fixed).count(),
+        ),
         ("reductions", calls.iter().filter(|c| c.intrinsic.family.ends_with("_vs")).count()),
         (
             "permutations",
@@ -366,13 +370,14 @@ fn policies_do_what_they_say() {
     more("permutations", "permutations", 3.0);
     more("shapes", "reshaped", 3.0);
     more("elements", "elements", 3.0);
+    more("fixed-vectors", "fixed", 3.0);
     let (chain, usual) = (total("chain"), &default);
     assert!(chain["loads"] < usual["loads"], "{} {}", chain["loads"], usual["loads"]);
     // None is forgotten here.
     // Those of plain C are in `loops`, twins and every pair have their tests beside them.
     let others = |bias: Bias| matches!(bias, Bias::Loops | Bias::Twins | Bias::EveryPair);
     let of_intrinsics = POLICIES.iter().filter(|(.., changes)| !changes.iter().any(|c| others(c.0)));
-    assert_eq!(of_intrinsics.count(), 20);
+    assert_eq!(of_intrinsics.count(), 21);
 }
 
 #[test]

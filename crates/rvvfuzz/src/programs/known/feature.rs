@@ -39,8 +39,12 @@ pub enum Kind {
     Carried,
     /// Plain C: a product of floating-point numbers.
     Product,
-    /// Plain C: a call of `fma`.
+    /// Plain C: a call of `fma`, or a product that compilers may contract.
     Fma,
+    /// Plain C: a floating-point product with the literal -1.
+    NegativeOne,
+    /// Plain C: a subscript with a remainder in it.
+    Modulo,
 }
 
 impl Feature {
@@ -76,7 +80,11 @@ impl Feature {
             }
             (stmt, Some(Kind::Carried)) => plain::is_carried(program, node, stmt),
             (stmt, Some(Kind::Product)) => plain::has_product(program, node, stmt),
-            (stmt, Some(Kind::Fma)) => plain::has_fma(stmt),
+            (stmt, Some(Kind::Fma)) => {
+                plain::has_fma(stmt) || program.contract && plain::has_product(program, node, stmt)
+            }
+            (stmt, Some(Kind::NegativeOne)) => plain::has_negative_one(stmt),
+            (stmt, Some(Kind::Modulo)) => plain::has_modulo(stmt),
             (Stmt::Call(call), _) => self.is_call(program, node, call),
             _ => false,
         }

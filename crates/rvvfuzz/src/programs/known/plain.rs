@@ -2,7 +2,7 @@
 
 use crate::programs::reduce::tidy::each_stmt;
 use rvv_intrinsics::Elem;
-use rvv_ir::loops::{Binary, Builtin, CExpr, Lane, Target, Unary};
+use rvv_ir::loops::{Access, Binary, Builtin, CExpr, Lane, Target, Unary};
 use rvv_ir::{Function, Node, Program, Stmt};
 use serde::Deserialize;
 
@@ -37,6 +37,51 @@ pub fn has_fma(stmt: &Stmt) -> bool {
     has(stmt, &|e| matches!(e, CExpr::Builtin(Builtin::Fma, _)))
 }
 
+/// Whether a statement multiplies a floating-point number by the literal -1.
+pub fn has_negative_one(stmt: &Stmt) -> bool {
+    let in_scalars =
+        |e: &CExpr| matches!(e, CExpr::Binary(Binary::Mul, a, b) if is_negative_one(a) || is_negative_one(b));
+    let splat = |l: &Lane| matches!(l, Lane::Splat(elem, e) if elem.is_float() && is_one_below_zero(e));
+    has(stmt, &in_scalars)
+        || has_lane(stmt, &|l| matches!(l, Lane::Binary(Binary::Mul, a, b) if splat(a) || splat(b)))
+}
+
+/// The bits of -1 in a floating-point type.
+fn negative_one(elem: Elem) -> Option<u64> {
+    match elem {
+        Elem::F16 => Some(0xbc00),
+        Elem::Bf16 => Some(0xbf80),
+        Elem::F32 => Some(0xbf80_0000),
+        Elem::F64 => Some(0xbff0_0000_0000_0000),
+        _ => None,
+    }
+}
+
+fn is_negative_one(e: &CExpr) -> bool {
+    matches!(e, CExpr::Literal(elem, bits) if negative_one(*elem) == Some(*bits))
+}
+
+/// -1 of any type.
+fn is_one_below_zero(e: &CExpr) -> bool {
+    let is = |elem: Elem, bits: u64| {
+        elem.is_signed() && !elem.is_float() && bits == u64::MAX >> (64 - elem.bits())
+    };
+    is_negative_one(e) || matches!(e, CExpr::Literal(elem, bits) if is(*elem, *bits))
+}
+
+/// Whether a subscript of a statement has a remainder in it.
+pub fn has_modulo(stmt: &Stmt) -> bool {
+    let stored = matches!(stmt, Stmt::Set { target: Target::Element(to), .. } if wraps(to));
+    stored || has(stmt, &|e| matches!(e, CExpr::Load(access) if wraps(access)))
+}
+
+fn wraps(access: &Access) -> bool {
+    let mut found = false;
+    let mut see = |e: &CExpr| found |= matches!(e, CExpr::Binary(Binary::Rem, ..));
+    access.index.iter().for_each(|e| e.each(&mut see));
+    found
+}
+
 fn has(stmt: &Stmt, is: &dyn Fn(&CExpr) -> bool) -> bool {
     let mut found = false;
     stmt.expressions().into_iter().for_each(|e| e.each(&mut |e| found |= is(e)));
@@ -63,6 +108,10 @@ pub enum Change {
     Negations,
     /// `a * b` becomes `a + b`: there is no product to add to.
     Products,
+    /// A factor -1 becomes -2: no product is a negation.
+    NegativeOnes,
+    /// Remainders in subscripts become 0.
+    Moduli,
 }
 
 impl Change {
@@ -78,17 +127,28 @@ impl Change {
                 for e in stmt.expressions_mut() {
                     e.each_mut(&mut |e| self.change(&types, of, e));
                 }
-                if let Stmt::Lanes(lanes) = stmt {
-                    self.change_lane(&types, &mut lanes.value);
+                match stmt {
+                    Stmt::Lanes(lanes) => self.change_lane(&types, &mut lanes.value),
+                    Stmt::Set { target: Target::Element(to), .. } if self == Change::Moduli => {
+                        to.index.iter_mut().for_each(|e| e.each_mut(&mut |e| unwrap(&types, of, e)));
+                    }
+                    _ => {}
                 }
             });
         }
     }
 
     fn change(self, types: &Program, function: &Function, e: &mut CExpr) {
+        if let (Change::Moduli, CExpr::Load(access)) = (self, &mut *e) {
+            let index = access.index.iter_mut();
+            index.for_each(|e| e.each_mut(&mut |e| unwrap(types, function, e)));
+        }
         let Some(elem) = e.ty(types, function).ok().filter(|t| t.is_float()) else { return };
         match (self, e) {
             (Change::Products, CExpr::Binary(op @ Binary::Mul, ..)) => *op = Binary::Add,
+            (Change::NegativeOnes, CExpr::Binary(Binary::Mul, a, b)) => {
+                [a, b].into_iter().filter(|e| is_negative_one(e)).for_each(|e| twice(e));
+            }
             (Change::Negations, e @ CExpr::Unary(Unary::Neg, _)) => {
                 if let CExpr::Unary(_, a) = e {
                     let a = std::mem::replace(&mut **a, CExpr::Literal(elem, 0));
@@ -104,6 +164,14 @@ impl Change {
         let Some(elem) = lane.elem(types).filter(|e| e.is_float()) else { return };
         match (self, lane) {
             (Change::Products, Lane::Binary(op @ Binary::Mul, ..)) => *op = Binary::Add,
+            (Change::NegativeOnes, Lane::Binary(Binary::Mul, a, b)) => {
+                for factor in [a, b] {
+                    match &mut **factor {
+                        Lane::Splat(_, e) if is_one_below_zero(e) => twice(e),
+                        _ => {}
+                    }
+                }
+            }
             (Change::Negations, lane @ Lane::Unary(Unary::Neg, _)) => {
                 if let Lane::Unary(_, a) = lane {
                     let zero = || Lane::Splat(elem, CExpr::Literal(elem, 0));
@@ -113,6 +181,29 @@ impl Change {
             }
             _ => {}
         }
+    }
+}
+
+/// The literal -1 becomes -2.
+fn twice(e: &mut CExpr) {
+    if let CExpr::Literal(elem, bits) = e {
+        *bits = match elem {
+            // The exponent is one more.
+            Elem::F16 => 0xc000,
+            Elem::Bf16 => 0xc000,
+            Elem::F32 => 0xc000_0000,
+            Elem::F64 => 0xc000_0000_0000_0000,
+            _ => *bits - 1,
+        };
+    }
+}
+
+/// A remainder becomes 0.
+fn unwrap(types: &Program, function: &Function, e: &mut CExpr) {
+    if let CExpr::Binary(Binary::Rem, ..) = e
+        && let Ok(elem) = e.ty(types, function)
+    {
+        *e = CExpr::int(elem, 0);
     }
 }
 
@@ -162,5 +253,18 @@ mod tests {
         let negation = changed(Change::Negations, lanes);
         let zero = "(splat(f32, f32(0x0)) - (a[i32(0)] * a[i32(0)]))";
         assert!(negation.contains(zero), "{negation}");
+        let body = "set b[i] = ((a[i] * f32(0xbf800000)) + f32(0xbf800000))";
+        let factor = changed(Change::NegativeOnes, body);
+        assert!(factor.contains("((a[i] * f32(0xc0000000)) + f32(0xbf800000))"), "{factor}");
+        let factor = changed(Change::NegativeOnes, "lanes 4 b[i32(0)] = (a[i32(0)] * splat(f32, i32(-1)))");
+        assert!(factor.contains("(a[i32(0)] * splat(f32, i32(-2)))"), "{factor}");
+        let body = "set b[(i % i32(2))] = a[((i + i32(1)) % i32(4))]";
+        let subscripts = changed(Change::Moduli, body);
+        assert!(subscripts.contains("set b[i32(0)] = a[i32(0)]"), "{subscripts}");
+        let modulo = |body: &str| {
+            let program = program(body);
+            nodes(&program).iter().filter(|n| n.find(&program).is_some_and(has_modulo)).count()
+        };
+        assert_eq!((modulo(body), modulo("set b[i] = (i % i32(3))")), (1, 0));
     }
 }

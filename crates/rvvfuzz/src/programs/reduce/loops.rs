@@ -240,9 +240,34 @@ fn without_param(program: &Program, number: usize, at: usize) -> Option<Program>
     ok.then(|| tidy(changed)).flatten()
 }
 
+/// Vectors of fixed length become those without one: all at once, and each.
+fn usual_vectors(program: &Program) -> Vec<Program> {
+    let fixed = |n: usize| (0..program.function(n).vars.len()).map(move |v| (n, v));
+    let all: Vec<(usize, usize)> = (0..=program.functions.len())
+        .flat_map(fixed)
+        .filter(|&(n, v)| program.function(n).vars[v].fixed)
+        .collect();
+    let without = |these: &[(usize, usize)]| {
+        let mut plainer = program.clone();
+        for &(n, v) in these {
+            let function = plainer.functions.get_mut(n).unwrap_or(&mut plainer.main);
+            function.vars[v].fixed = false;
+        }
+        plainer
+    };
+    let mut found: Vec<Program> = all.iter().map(|&one| without(&[one])).collect();
+    if all.len() > 1 {
+        found.insert(0, without(&all));
+    }
+    found
+}
+
 /// Buffers as globals; counters and temporaries as `int`; buffers of one dimension less.
 pub fn plainer_declarations(program: &Program) -> Vec<Program> {
-    let mut found = Vec::new();
+    let mut found = usual_vectors(program);
+    if program.contract {
+        found.push(Program { contract: false, ..program.clone() });
+    }
     if !program.records.is_empty() {
         found.push(Program { records: Vec::new(), ..program.clone() });
     }
@@ -366,6 +391,20 @@ mod tests {
     use std::time::Duration;
 
     /// A fault that shows wherever a program with a meaning multiplies in a loop.
+    #[test]
+    fn declarations_lose_fixed_lengths_and_contraction() {
+        let text = "rvv-ir 1\ncontract\ndata a: i32[4] = zero\nout b: i32[4] = zero\n\n\
+                    fn f(v: i32m1 fixed) -> i32m1 {\n  var w: i32m1\n  w = vneg_v_i32m1(v, 4)\n  return w\n}\n\n\
+                    main {\n  var v: i32m1 fixed\n  v = vle32_v_i32m1(&a[0], 4)\n  v = call f(v)\n  \
+                    vse32_v_i32m1(&b[0], v, 4)\n}\n";
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let plainer: Vec<String> = plainer_declarations(&program).iter().map(Program::to_string).collect();
+        let without = |words: &[&str]| words.iter().fold(program.to_string(), |t, w| t.replacen(w, "", 1));
+        for words in [&[" fixed", " fixed"][..], &[" fixed"], &["contract\n"]] {
+            assert!(plainer.contains(&without(words)), "{words:?}");
+        }
+    }
+
     #[test]
     fn loops_are_reduced_to_what_matters() {
         let multiplies = |p: &Program| {

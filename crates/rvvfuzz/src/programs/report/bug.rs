@@ -264,7 +264,7 @@ fn wrong_elements(text: &mut String, program: &Program, expected: &Expected, pri
         for i in 0..buffer.len {
             let range = i * size..(i + 1) * size;
             let Some(got) = these.get(range.clone()) else { break };
-            let wrong = range.clone().any(|b| (contents.bytes[b] ^ these[b]) & contents.defined[b] != 0);
+            let wrong = contents.is_wrong(buffer, i, got);
             if wrong {
                 let hex = |bytes: &[u8]| {
                     bytes.iter().rev().fold(String::from("0x"), |s, b| s + &format!("{b:02x}"))

@@ -15,6 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// Told of programs of plain C; the others get `-ffreestanding`.
+const HOSTED: &str = "-fhosted";
+
 /// What kind of compiler it is: how it is asked, how its complaints read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
@@ -333,7 +336,10 @@ impl Compiler {
         }
         let gcc = self.family == Family::Gcc;
         let custom = self.family == Family::Custom;
+        // Loops of plain C may be what functions of the C library do: compilers look for that in a program that has one.
+        let hosted = programs.iter().all(|p| p.is_plain()) && (gcc || self.family == Family::Clang);
         let told = [
+            (hosted, HOSTED),
             (needs.nans && gcc, "-fsignaling-nans"),
             (needs.contraction && !custom, "-ffp-contract=off"),
             (needs.rounding && gcc, "-frounding-math"),
@@ -386,8 +392,12 @@ impl Compiler {
             // There is no library that has these: a guard that never changes, and a jump to nowhere.
             add(&mut line, &["-Wl,--defsym=__stack_chk_guard=_start,--defsym=__stack_chk_fail=0"]);
         }
+        let hosted = flags.iter().any(|f| f == HOSTED);
         line.extend(flags);
-        add(&mut line, &["-ffreestanding", "-nostdlib", "-static", "-w", "-o", &elf, &source]);
+        if !hosted {
+            add(&mut line, &["-ffreestanding"]);
+        }
+        add(&mut line, &["-nostdlib", "-static", "-w", "-o", &elf, &source]);
         if let Some(linker) = &self.linker {
             line.push(format!("-fuse-ld={linker}"));
         }

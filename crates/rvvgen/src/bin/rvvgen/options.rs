@@ -236,9 +236,9 @@ pub struct VectorisedOptions {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=10))]
     pub seeds: u64,
 
-    /// The number of programs of each seed.
-    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..))]
-    pub count: u64,
+    /// How much C of each seed: programs are added until they have so many assignments and calls.
+    #[arg(long, value_name = "N", default_value_t = 4000)]
+    pub assignments: usize,
 
     /// Rewrite the tables in a document, between their marks.
     #[arg(long, value_name = "FILE", hide_short_help = true)]

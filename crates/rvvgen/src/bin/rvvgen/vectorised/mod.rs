@@ -1,10 +1,13 @@
 //! What a compiler makes of plain C: how many loops it vectorises, how many groups, and how many kinds of
 //! optimisations it reports, by policy.
 
+mod records;
+
 use crate::options::VectorisedOptions;
 use crate::progress::Progress;
+use records::{Said, clang_kinds, clang_records, gcc_records, gcc_statistics};
 use rvv_cli::{figures, out};
-use rvv_ir::c::{COptions, FREESTANDING, emit, march};
+use rvv_ir::c::{COptions, FREESTANDING, HOSTED, emit, march};
 use rvv_ir::{Program, Stmt};
 use rvvgen::{Plan, Selection, Settings, Weights, generate};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +19,7 @@ const UNGUIDED: &str = "unguided";
 /// Programs of intrinsics, whose kinds of records are compared.
 const INTRINSICS: &str = "default";
 /// Programs of one translation unit.
-const UNIT: u64 = 40;
+const UNIT: usize = 40;
 
 /// What a compiler reported for the programs of one policy and seed.
 #[derive(Clone, Debug, Default)]
@@ -62,8 +65,8 @@ impl Kinds {
 /// # Errors
 /// A sentence on what the compiler said.
 pub fn run(options: &VectorisedOptions) -> Result<(), String> {
-    let VectorisedOptions { compiler, policy, seed, seeds, count, markdown } = options;
-    let (seed, seeds, count) = (*seed, *seeds, *count);
+    let VectorisedOptions { compiler, policy, seed, seeds, assignments, markdown } = options;
+    let (seed, seeds) = (*seed, *seeds);
     let version = Command::new(compiler).arg("--version").output();
     let version = version.map_err(|e| format!("cannot run {compiler}: {e}"))?;
     let is_gcc = !String::from_utf8_lossy(&version.stdout).contains("clang");
@@ -80,7 +83,7 @@ pub fn run(options: &VectorisedOptions) -> Result<(), String> {
     for policy in &wanted {
         let mut samples = Vec::new();
         for s in seed..seed + seeds {
-            samples.push(sample(compiler, is_gcc, policy, s, count)?);
+            samples.push(sample(compiler, is_gcc, policy, s, *assignments)?);
             progress.show((all.len() as u64) * seeds + samples.len() as u64);
         }
         all.push((policy.clone(), samples));
@@ -95,21 +98,32 @@ pub fn run(options: &VectorisedOptions) -> Result<(), String> {
     Ok(())
 }
 
-fn sample(compiler: &str, is_gcc: bool, policy: &str, seed: u64, count: u64) -> Result<Sample, String> {
+/// Programs of a policy, as many as have so many assignments: as much C of each policy.
+fn sample(
+    compiler: &str,
+    is_gcc: bool,
+    policy: &str,
+    seed: u64,
+    assignments: usize,
+) -> Result<Sample, String> {
     let weights = Weights::policy(policy).ok_or_else(|| format!("there is no policy `{policy}`"))?;
     let settings = Settings { weights, vlens: vec![128], ..Settings::default() };
     let plan = Plan::new(seed, &Selection::default(), 10, 128);
     let mut found = Sample::default();
-    let mut first = 0;
-    while first < count {
-        let numbers = first..(first + UNIT).min(count);
-        first = numbers.end;
-        let programs = numbers
-            .map(|k| generate(&plan, k, &settings).map(|g| g.program).map_err(|e| e.to_string()))
-            .collect::<Result<Vec<Program>, String>>()?;
+    let mut k = 0;
+    while found.work < assignments {
+        let mut programs: Vec<Program> = Vec::new();
+        let mut work = found.work;
+        while programs.len() < UNIT && work < assignments {
+            let program = generate(&plan, k, &settings).map_err(|e| e.to_string())?.program;
+            // A program without any would never end this.
+            work += program.work().max(1);
+            k += 1;
+            programs.push(program);
+        }
         found.programs += programs.len();
         found.innermost += programs.iter().map(innermost).sum::<usize>();
-        found.work += programs.iter().map(Program::work).sum::<usize>();
+        found.work = work;
         let list: Vec<&Program> = programs.iter().collect();
         let folder = std::env::temp_dir().join(format!("rvvgen-stats-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
@@ -121,7 +135,7 @@ fn sample(compiler: &str, is_gcc: bool, policy: &str, seed: u64, count: u64) -> 
             for (n, program) in list.iter().enumerate() {
                 let Ok((records, kinds)) = compile(compiler, is_gcc, &[program], &folder) else { continue };
                 built += 1;
-                all.0.extend(records.into_iter().map(|(_, kind)| (n, kind)));
+                all.0.extend(records.into_iter().map(|(_, kind, times)| (n, kind, times)));
                 all.1.extend(kinds);
             }
             if built * 2 < list.len() { Err(why) } else { Ok(all) }
@@ -132,13 +146,13 @@ fn sample(compiler: &str, is_gcc: bool, policy: &str, seed: u64, count: u64) -> 
         found.kinds.extend(all);
         let mut groups = vec![false; programs.len()];
         let kinds = Kinds { is_gcc };
-        for (program, kind) in records {
+        for (program, kind, times) in records {
             if kinds.is_group(&kind)
                 && let Some(has) = groups.get_mut(program)
             {
                 *has = true;
             }
-            *found.records.entry(kind).or_default() += 1;
+            *found.records.entry(kind).or_default() += times;
         }
         found.with_groups += groups.iter().filter(|g| **g).count();
     }
@@ -164,10 +178,6 @@ fn children_time() -> f64 {
     fields.skip(13).take(2).filter_map(|n| n.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// What a compiler said: the program and the kind of each optimisation that was made, and all kinds of
-/// records.
-type Said = (Vec<(usize, String)>, BTreeSet<String>);
-
 /// Compiles a unit at -O3.
 fn compile(compiler: &str, is_gcc: bool, programs: &[&Program], folder: &Path) -> Result<Said, String> {
     let text = emit(programs, &COptions::default());
@@ -180,86 +190,29 @@ fn compile(compiler: &str, is_gcc: bool, programs: &[&Program], folder: &Path) -
         command.arg(format!("-foptimization-record-file={}", folder.join("p.yaml").display()));
     } else {
         command.args(["-fopt-info-optimized", "-fno-pie"]);
+        command.arg(format!("-fdump-statistics={}", folder.join("p.statistics").display()));
     }
     command.arg(format!("-march={}", march(programs)));
     command.args(["-mabi=lp64d", "-O3", "-ffp-contract=off", "-w", "-c"]);
-    command.args(FREESTANDING.iter().filter(|f| f.starts_with("-f")));
+    let environment = if programs.iter().all(|p| p.is_plain()) { HOSTED } else { FREESTANDING };
+    command.args(environment.iter().filter(|f| f.starts_with("-f")));
     let output = command.arg("-o").args([&object, &source]).output().map_err(|e| e.to_string())?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{compiler}: {}", said.lines().take(3).collect::<Vec<_>>().join("; ")));
     }
     if is_gcc {
-        let found = gcc_records(&String::from_utf8_lossy(&output.stderr), &text);
-        let kinds = found.iter().map(|(_, kind)| kind.clone()).collect();
+        let mut found = gcc_records(&String::from_utf8_lossy(&output.stderr), &text);
+        let mut kinds: BTreeSet<String> = found.iter().map(|(_, kind, _)| kind.clone()).collect();
+        let counted = std::fs::read_to_string(folder.join("p.statistics")).map_err(|e| e.to_string())?;
+        let (counters, all) = gcc_statistics(&counted);
+        found.extend(counters);
+        kinds.extend(all);
         Ok((found, kinds))
     } else {
         let records = std::fs::read_to_string(folder.join("p.yaml")).map_err(|e| e.to_string())?;
         Ok((clang_records(&records), clang_kinds(&records)))
     }
-}
-
-/// `p12_f0`: the number of the program.
-fn program_of(function: &str) -> Option<usize> {
-    let (number, rest) = function.strip_prefix('p')?.split_once("_f")?;
-    rest.bytes().all(|b| b.is_ascii_digit() || b == b'.').then(|| number.parse().ok()).flatten()
-}
-
-/// The optimisations that clang made, from its YAML.
-fn clang_records(text: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for record in text.split("--- ").filter_map(|r| r.strip_prefix("!Passed")) {
-        let field = |name: &str| {
-            let line = record.lines().find_map(|l| l.strip_prefix(name))?;
-            Some(line.trim().trim_matches('\'').to_string())
-        };
-        if let (Some(pass), Some(name), Some(function)) = (field("Pass:"), field("Name:"), field("Function:"))
-            && let Some(program) = program_of(&function)
-        {
-            found.push((program, format!("{pass}/{name}")));
-        }
-    }
-    found
-}
-
-/// Kinds of all records: `passed loop-vectorize/Vectorized`.
-fn clang_kinds(text: &str) -> BTreeSet<String> {
-    let mut kinds = BTreeSet::new();
-    for record in text.split("--- !").skip(1) {
-        let sort = record.lines().next().unwrap_or("").trim();
-        let field = |name: &str| record.lines().find_map(|l| l.strip_prefix(name)).map(str::trim);
-        if let (Some(pass), Some(name)) = (field("Pass:"), field("Name:")) {
-            kinds.insert(format!("{} {pass}/{name}", sort.to_lowercase()));
-        }
-    }
-    kinds
-}
-
-/// The optimisations that gcc made, from its messages: `p.c:12:3: optimized: loop vectorized using …`.
-fn gcc_records(said: &str, text: &str) -> Vec<(usize, String)> {
-    // The program that each line of the file is in.
-    let mut programs = Vec::new();
-    let mut current = None;
-    for line in text.lines() {
-        if let Some(number) = line.strip_prefix("/* Program ").and_then(|l| l.strip_suffix(" */")) {
-            current = number.parse().ok();
-        } else if line.starts_with("static void run(") {
-            current = None;
-        }
-        programs.push(current);
-    }
-    let mut found = Vec::new();
-    for line in said.lines() {
-        let Some((place, what)) = line.split_once(": optimized: ") else { continue };
-        let mut numbers = place.rsplit(':');
-        let at = numbers.nth(1).and_then(|n| n.parse::<usize>().ok());
-        let Some(Some(program)) = at.and_then(|n| programs.get(n.saturating_sub(1))) else { continue };
-        let kind = what.split(" using ").next().unwrap_or(what);
-        let kind: Vec<&str> =
-            kind.split_whitespace().filter(|w| !w.bytes().any(|b| b.is_ascii_digit())).take(5).collect();
-        found.push((*program, kind.join(" ")));
-    }
-    found
 }
 
 fn median(mut of: Vec<f64>) -> f64 {
@@ -305,8 +258,8 @@ fn significance(a: &[f64], b: &[f64]) -> f64 {
 
 fn table(all: &[(String, Vec<Sample>)], kinds: &Kinds) -> String {
     let mut text = String::from(
-        "| policy | assignments | innermost loops | vectorised | programs with vectorised groups | kinds of \
-         records | of these, `default` has not |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        "| policy | programs | assignments | innermost loops | vectorised | programs with vectorised groups | kinds of \
+         records | of these, `default` has not |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let per_cent = |n: usize, of: usize| {
         if of == 0 { "–".to_string() } else { format!("{:.0} %", 100.0 * n as f64 / of as f64) }
@@ -323,7 +276,7 @@ fn table(all: &[(String, Vec<Sample>)], kinds: &Kinds) -> String {
         let work = samples.iter().map(|s| s.work).sum::<usize>();
         let seen = of_kinds(samples);
         text += &format!(
-            "| {policy} | {work} | {innermost} | {} | {} | {} | {} |\n",
+            "| {policy} | {programs} | {work} | {innermost} | {} | {} | {} | {} |\n",
             per_cent(loops, innermost),
             per_cent(groups, programs),
             seen.len(),
@@ -392,20 +345,6 @@ fn comparison(policy: &str, samples: &[Sample], base: &[Sample]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn records_are_read() {
-        let yaml = "--- !Passed\nPass:            loop-vectorize\nName:            Vectorized\n\
-                    Function:        p3_f0\nArgs:\n...\n--- !Missed\nPass: x\nName: y\nFunction: p3_f0\n...\n\
-                    --- !Passed\nPass: inline\nName: Inlined\nFunction: memset\n...\n";
-        assert_eq!(clang_records(yaml), [(3, "loop-vectorize/Vectorized".to_string())]);
-        let text = "/* Program 0 */\nx\n/* Program 1 */\ny\nstatic void run(unsigned long n)\n";
-        let said = "p.c:2:3: optimized: loop vectorized using variable length vectors\n\
-                    p.c:4:1: optimized: basic block part vectorized using 16 byte vectors\n";
-        let kinds = ["loop vectorized", "basic block part vectorized"].map(str::to_string);
-        let [a, b] = kinds;
-        assert_eq!(gcc_records(said, text), [(0, a), (1, b)]);
-    }
 
     #[test]
     fn samples_apart_are_significant_and_equal_ones_are_not() {
