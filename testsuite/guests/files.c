@@ -11,6 +11,7 @@
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -149,6 +150,19 @@ int main(int argc, char **argv) {
     fd = mkstemp(name);
     SAY(fd >= 0);
     SAY(unlink(name));
+    SAY(posix_fadvise(fd, 0, 0, 3));
+    SAY(posix_fadvise(fd, 0, 0, 6));
+    SAY(posix_fadvise(ends[0], 0, 0, 0));
+    FD_ZERO(&set);
+    tv = (struct timeval){0, 2000};
+    SAY(select(0, NULL, &set, NULL, &tv));
+    SAY(tv.tv_sec + tv.tv_usec);
+    SAY(mkdir("gone", 0700) + chdir("gone") + rmdir("../gone"));
+    SAY(getcwd(text, sizeof text) == NULL);
+    struct itimerval old, odd = {.it_interval = {10, 0}};
+    SAY(setitimer(ITIMER_PROF, &odd, NULL));
+    SAY(getitimer(ITIMER_PROF, &old));
+    SAY(old.it_interval.tv_sec);
     int null = open("/dev/null", O_RDWR);
     SAY(write(null, "x", 1));
     SAY(read(null, text, 1));

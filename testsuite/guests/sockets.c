@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,13 @@ int main(void)
     CHECK(sendto(udp[1], "datagram", 8, 0, (void *)&here, sizeof here) == 8);
     CHECK(recvfrom(udp[0], text, sizeof text, 0, (void *)&here, &len) == 8);
     printf("%s\n", text);
+
+    int server = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+    here = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    len = sizeof here;
+    CHECK(bind(server, (void *)&here, len) == 0 && listen(server, 1) == 0);
+    CHECK(getsockname(server, (void *)&here, &len) == 0 && connect(client, (void *)&here, len) == 0);
+    CHECK(connect(client, (void *)&here, len) == -1 && errno == EISCONN);
 
     int event = eventfd(3, 0);
     uint64_t value;

@@ -244,7 +244,10 @@ static void files(void)
     int below = syscall(437, AT_FDCWD, "folder", &how, sizeof how);
     CHECK(below >= 0 && close(below) == 0);
     CHECK(syscall(437, AT_FDCWD, "../..", &how, sizeof how) == -1 && errno == EXDEV);
-    CHECK(unlink("open") == 0 && rmdir("folder") == 0 && chdir("/") == 0 && rmdir(folder) == 0);
+    char link[200] = "";
+    CHECK(unlink("open") == 0 && sprintf(path, "/proc/self/fd/%d", fd) > 0);
+    CHECK(readlink(path, link, sizeof link - 1) > 10 && !strcmp(link + strlen(link) - 10, " (deleted)"));
+    CHECK(rmdir("folder") == 0 && chdir("/") == 0 && rmdir(folder) == 0);
     printf("files\n");
 }
 
@@ -298,7 +301,15 @@ static void host_programs(void)
     char text[200] = {0};
     CHECK(pipe(in) == 0 && pipe(out) == 0);
     fflush(stdout);
+    // By a descriptor that is a place and cannot be read.
     pid_t pid = fork();
+    if (pid == 0) {
+        char *args[] = {"sh", "-c", "exit 5", NULL}, *none[] = {NULL};
+        fexecve(open("/bin/sh", O_PATH), args, none);
+        _exit(126);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 5);
+    pid = fork();
     if (pid == 0) {
         dup2(in[0], 0);
         dup2(out[1], 1);

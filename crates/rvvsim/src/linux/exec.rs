@@ -17,7 +17,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 
 /// Bytes of arguments and environment, as on Linux with a stack of 8 MiB.
@@ -247,6 +247,11 @@ fn contents(fd: rustix::fd::OwnedFd) -> Result<Vec<u8>, Errno> {
 }
 
 fn contents_from_start(file: &HostFile) -> Result<Vec<u8>, Errno> {
+    // What was opened as a place only is opened for reading.
+    if rustix::fs::fcntl_getfl(file.as_fd())?.contains(OFlags::PATH) {
+        let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+        return contents(rustix::fs::open(link, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
+    }
     let size = rustix::fs::fstat(file.as_fd())?.st_size.clamp(0, LARGEST_PROGRAM as i64) as usize;
     let mut bytes = vec![0; size];
     let got = file.read_page(0, &mut bytes);

@@ -421,8 +421,26 @@ impl Process {
         Ok(0)
     }
 
+    /// `fadvise64(fd, offset, len, advice)`: advice that needs no answer.
+    pub(super) fn sys_fadvise64(&mut self, args: [u64; 6]) -> Served {
+        let [fd, _, len, advice, ..] = args;
+        const NOREUSE: u64 = 5;
+        let pipe = self.files.get(fd)?.host().is_some_and(|host| {
+            host.stat().is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_fifo())
+        });
+        match (pipe, (len as i64) < 0 || advice > NOREUSE) {
+            (true, _) => Err(Errno::SPIPE.into()),
+            (_, true) => Err(Errno::INVAL.into()),
+            _ => Ok(0),
+        }
+    }
+
     /// `getcwd(buf, size)`.
     pub(super) fn sys_getcwd(&mut self, hart: &mut Hart, buf: u64, size: u64) -> Served {
+        let place = self.fs.locate(&self.fs.cwd, false, true)?;
+        if !place.is_way() {
+            place.stat(true)?;
+        }
         let mut cwd = self.fs.cwd.clone();
         cwd.push(0);
         if (size as usize) < cwd.len() {

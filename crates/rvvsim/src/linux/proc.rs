@@ -231,7 +231,11 @@ impl Process {
     pub(super) fn descriptor_link(&self, fd: u64) -> Result<Vec<u8>, Errno> {
         let file = self.files.get(fd)?;
         Ok(match &file.kind {
-            Kind::Host(host) if !host.path.is_empty() => host.path.clone(),
+            Kind::Host(host) if !host.path.is_empty() => {
+                let gone =
+                    !host.path.ends_with(b" (deleted)") && host.stat().is_ok_and(|stat| stat.st_nlink == 0);
+                [&host.path[..], if gone { b" (deleted)" } else { b"" }].concat()
+            }
             Kind::Host(host) => {
                 let link = format!("/proc/self/fd/{}", host.as_fd().as_raw_fd());
                 rustix::fs::readlinkat(CWD, link, Vec::new())?.into_bytes()

@@ -89,8 +89,9 @@ impl Process {
             81 => Ok(0),
             // fsync, fdatasync, syncfs
             82 | 83 | 267 => self.sys_fsync(a),
-            // sync_file_range, readahead, fadvise64: what they ask for needs no answer.
-            84 | 213 | 223 => self.files.get(a).map(|_| 0).map_err(Stop::from),
+            // sync_file_range, readahead: what they ask for needs no answer.
+            84 | 213 => self.files.get(a).map(|_| 0).map_err(Stop::from),
+            223 => self.sys_fadvise64(args),
             436 => self.sys_close_range(a, b, c),
 
             // Time.

@@ -157,7 +157,7 @@ fn read_timespec(hart: &mut Hart, at: u64) -> Result<u64, Errno> {
     Ok(seconds.saturating_mul(NANOS).saturating_add(nanos))
 }
 
-fn write_timespec(hart: &mut Hart, at: u64, nanos: u64) -> Result<(), Errno> {
+pub(super) fn write_timespec(hart: &mut Hart, at: u64, nanos: u64) -> Result<(), Errno> {
     let mut s = Layout::<16>::new();
     s.put(0, 8, nanos / NANOS).put(8, 8, nanos % NANOS);
     user::write(hart, at, &s.0)
@@ -336,7 +336,8 @@ impl Process {
         let id = TimerId::Interval(which);
         self.time.timers.retain(|timer| timer.id != id);
         let sends = Some(Info::kernel(signal));
-        if due.is_some() {
+        // Those of the processor's time remember their interval while they are off.
+        if due.is_some() || counts == Counts::Processor && interval > 0 {
             self.time.timers.push(Timer {
                 id,
                 counts,
