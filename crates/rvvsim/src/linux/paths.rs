@@ -233,10 +233,11 @@ impl Process {
     }
 
     /// `faccessat(dir, path, mode)` and `faccessat2` with flags.
-    pub(super) fn sys_faccessat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
+    pub(super) fn sys_faccessat(&mut self, hart: &mut Hart, args: [u64; 6], flags: u64) -> Served {
         let [dir, path, mode, ..] = args;
         let mode = mode as u32;
-        if mode & !7 != 0 {
+        const AT_EACCESS: u64 = 0x200;
+        if mode & !7 != 0 || flags & !(AT_EACCESS | AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0 {
             return Err(Errno::INVAL.into());
         }
         let text = user::read_path(hart, path)?;
@@ -247,7 +248,8 @@ impl Process {
         let place = self.find(dir, &text, true)?;
         if let Place::Host(path) = &place {
             let access = Access::from_bits_truncate(mode);
-            rustix::fs::accessat(CWD, path.as_slice(), access, AtFlags::empty())?;
+            let flags = AtFlags::from_bits_truncate((flags & (AT_EACCESS | AT_SYMLINK_NOFOLLOW)) as u32);
+            rustix::fs::accessat(CWD, path.as_slice(), access, flags)?;
             return Ok(0);
         }
         if place.is_way() {

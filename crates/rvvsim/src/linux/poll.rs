@@ -98,14 +98,6 @@ impl Process {
         Err(Stop::Again(Wait { files, until, why, outside: true, ..Wait::default() }))
     }
 
-    /// Linux writes what is left of the time to where it was read from, if it can be written.
-    fn write_time_left(&mut self, hart: &mut Hart, timeout: u64) {
-        if let Some(waking) = self.me().suspended.waking.filter(|_| timeout != 0) {
-            let left = waking.saturating_sub(self.time.now(hart));
-            let _ = super::time::write_timespec(hart, timeout, left);
-        }
-    }
-
     /// `ppoll(fds, count, timeout, mask, size)`.
     pub(super) fn sys_ppoll(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [fds, count, timeout, mask, ..] = args;
@@ -120,7 +112,7 @@ impl Process {
             questions.push(Question { fd: i32::from_le_bytes([a, b, c, d]), wanted, answer: 0 });
         }
         let ready = self.poll_or_wait(hart, &mut questions, timeout, mask)?;
-        self.write_time_left(hart, timeout);
+        self.tell_remaining(hart, 73, &args);
         for (i, q) in questions.iter().enumerate() {
             user::write(hart, fds.wrapping_add(8 * i as u64 + 6), &q.answer.to_le_bytes())?;
         }
@@ -154,7 +146,7 @@ impl Process {
         // The mask is behind a pointer, beside its size.
         let mask = if mask == 0 { 0 } else { user::read_u64(hart, mask)? };
         self.poll_or_wait(hart, &mut questions, timeout, mask)?;
-        self.write_time_left(hart, timeout);
+        self.tell_remaining(hart, 72, &args);
         if questions.iter().any(|q| q.answer & POLLNVAL != 0) {
             return Err(Errno::BADF.into());
         }

@@ -157,7 +157,7 @@ fn read_timespec(hart: &mut Hart, at: u64) -> Result<u64, Errno> {
     Ok(seconds.saturating_mul(NANOS).saturating_add(nanos))
 }
 
-pub(super) fn write_timespec(hart: &mut Hart, at: u64, nanos: u64) -> Result<(), Errno> {
+fn write_timespec(hart: &mut Hart, at: u64, nanos: u64) -> Result<(), Errno> {
     let mut s = Layout::<16>::new();
     s.put(0, 8, nanos / NANOS).put(8, 8, nanos % NANOS);
     user::write(hart, at, &s.0)
@@ -243,9 +243,12 @@ impl Process {
         Ok(0)
     }
 
-    /// A sleep was cut short: says how much of it is left, where the guest wants to know.
+    /// A sleep was cut short, or a wait for files is over: says how much of its time is left, where the guest
+    /// wants to know. Linux takes no offence if it cannot be written there.
     pub(super) fn tell_remaining(&mut self, hart: &mut Hart, number: u64, args: &[u64; 6]) {
         let at = match number {
+            72 => args[4],
+            73 => args[2],
             101 => args[1],
             115 if args[1] & 1 == 0 => args[3],
             _ => 0,
