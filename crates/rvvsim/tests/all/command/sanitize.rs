@@ -176,6 +176,28 @@ fn fatal_ends_the_run_at_the_first_finding() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("1 findings at 1 places"));
 }
 
+/// Compilers clip without a shift, and leave `vxrm` as they find it: nothing is rounded.
+#[test]
+fn a_shift_by_zero_does_not_use_vxrm() {
+    let scratch = Folder::new("sanitize-vxrm");
+    for (imm, register, status) in [(0, 0, 0), (1, 0, 123), (0, 32, 0), (0, 33, 123)] {
+        let elf = linux(|a| {
+            vsetivli(a, 1, E32_M1_TA_MA & !0x38 | 0x08);
+            vmv_v_i(a, 8, 1);
+            a.li(A1, register);
+            a.inst(&match register {
+                0 => Inst { rd: 10, rs2: 8, imm, ..Inst::new(Op::VnclipWi) },
+                // Of 2*SEW = 32 the low five bits count.
+                _ => Inst { rd: 10, rs2: 8, rs1: A1, ..Inst::new(Op::VnclipWx) },
+            });
+            a.li(A4, 0);
+        });
+        let (is, report) = sanitized(&[], &file(&scratch, "clip", &elf));
+        assert_eq!(is, Some(status), "{imm} {register}: {report}");
+        assert_eq!(report.contains("inherited-vxrm"), status != 0, "{report}");
+    }
+}
+
 #[test]
 fn hostile_suppressions_are_refused() {
     let scratch = Folder::new("sanitize-hostile-suppressions");
