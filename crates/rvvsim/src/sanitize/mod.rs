@@ -15,6 +15,7 @@
 mod abi;
 mod bits;
 mod calls;
+mod explain;
 mod finding;
 mod heap;
 mod memory;
@@ -107,6 +108,11 @@ pub struct Sanitizer {
     /// Undefined bits of what was written to standard output, when someone wants to know.
     output: Option<Vec<u8>>,
     fatal: bool,
+    /// Findings that have ended a run, which then went on.
+    seen: usize,
+    /// Where it goes on: what is found there is known.
+    resume_at: Option<u64>,
+    resumed: bool,
     next: Next,
     pending: vector::Pending,
     /// `vl` before a fault-only-first load.
@@ -150,6 +156,9 @@ impl Sanitizer {
             lost: 0,
             output: None,
             fatal: false,
+            seen: 0,
+            resume_at: None,
+            resumed: false,
             next: Next::Nothing,
             pending: vector::Pending::default(),
             ff_vl: 0,
@@ -164,6 +173,12 @@ impl Sanitizer {
     /// Ends the run at the first finding.
     pub fn set_fatal(&mut self) {
         self.fatal = true;
+    }
+
+    /// After a run that a finding ended: the next one goes on with the same instruction.
+    pub fn go_on(&mut self) {
+        self.seen = self.findings.len();
+        self.resume_at = Some(self.pc);
     }
 
     /// Says which code is of which unit of translation.
@@ -192,6 +207,7 @@ impl Sanitizer {
     pub fn forget_findings(&mut self) {
         self.findings.clear();
         self.places.clear();
+        self.seen = 0;
     }
 
     /// How many findings there were at places that are not in [`Sanitizer::findings`]: too many for it.
@@ -214,7 +230,7 @@ impl Sanitizer {
 
     /// Notes a finding at the instruction that executes.
     fn found(&mut self, kind: Kind, what: What) {
-        if self.regs.pending.is_some() || self.heap.is_allocator(self.pc) {
+        if self.resumed || self.regs.pending.is_some() || self.heap.is_allocator(self.pc) {
             return;
         }
         if kind == Kind::Branch && self.reads_ahead() {
@@ -266,7 +282,7 @@ impl Sanitizer {
 
     /// Whether the run is to end: something was found, and that is to end it.
     pub(crate) fn is_over(&self) -> bool {
-        self.fatal && !self.findings.is_empty()
+        self.fatal && self.findings.len() > self.seen
     }
 
     /// After a turn without a system call: a signal may have been delivered, or another thread be there.
@@ -360,9 +376,10 @@ struct What {
 }
 
 impl Each for Sanitizer {
-    fn before(&mut self, hart: &mut Hart, inst: &Inst) {
+    fn before(&mut self, hart: &mut Hart, inst: &Inst) -> bool {
         self.pc = hart.pc;
         self.inst = Some(*inst);
+        self.resumed = self.resume_at.take() == Some(hart.pc);
         if self.jumped {
             self.jumped = false;
             self.enter_or_leave_allocator(hart);
@@ -373,6 +390,7 @@ impl Each for Sanitizer {
         } else {
             self.scalar(hart, inst);
         }
+        !self.is_over()
     }
 
     fn after(&mut self, hart: &mut Hart, inst: &Inst, trap: Option<&Trap>) -> bool {

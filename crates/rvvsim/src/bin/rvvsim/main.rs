@@ -387,7 +387,7 @@ impl Job {
                     "--sanitize is for Linux programs; this one runs on bare metal (see --mode)",
                 );
             }
-            (Some(sanitize), ..) => match sanitize.run(&mut machine, &image, &name, deadline) {
+            (Some(sanitize), None, _) => match sanitize.run(&mut machine, &image, &name, deadline) {
                 Ok((Some(outcome), places)) => {
                     found = places;
                     outcome
@@ -398,10 +398,18 @@ impl Job {
                 }
                 Err(e) => return cannot_run(&e),
             },
-            (None, Some(place), _) => match gdb::run(&mut machine, place, &|| Box::new(console.clone())) {
-                Ok(outcome) => outcome,
-                Err(e) => return cannot_run(&e),
-            },
+            (sanitize, Some(place), _) => {
+                let console = || Box::new(console.clone()) as Box<dyn Write + Send>;
+                let sanitize = sanitize.as_ref();
+                let subject = gdb::Subject { image: &image, name: &name, console: &console, sanitize };
+                match gdb::run(&mut machine, place, &subject) {
+                    Ok((outcome, places)) => {
+                        found = places;
+                        outcome
+                    }
+                    Err(e) => return cannot_run(&e),
+                }
+            }
             (None, None, None) => machine.run(deadline),
             (None, None, Some(path)) => match traced(&mut machine, deadline, path) {
                 Ok(outcome) => outcome,
