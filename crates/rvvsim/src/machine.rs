@@ -1,5 +1,9 @@
 //! A whole machine: load an ELF, run it, see how it ended.
 
+mod watched;
+
+pub use watched::TraceFormat;
+
 use crate::config::Config;
 use crate::elf::Image;
 use crate::engine::{Counts, Engine, Stop};
@@ -8,7 +12,6 @@ use crate::linux::{Process, ProcessOptions, Verdict};
 use crate::mem::Ram;
 use crate::observe::{self, Observer};
 use crate::privileged::{ConsoleInput, Harts, Platform};
-use crate::sanitize::Sanitizer;
 use crate::trap::{Cause, Trap};
 use rvv_isa::Ext;
 use std::time::Instant;
@@ -268,109 +271,6 @@ impl Machine {
             let stop = self.engine.run(&mut self.hart, slice);
             if let Some(outcome) = self.handle(stop) {
                 return outcome;
-            }
-        }
-    }
-
-    /// Runs as [`Machine::run`] does, one instruction at a time, with a line for each in Spike's
-    /// `--log-commits` format.
-    ///
-    /// # Errors
-    /// Those of writing to `out`.
-    pub fn run_traced(
-        &mut self,
-        deadline: Option<Instant>,
-        out: &mut dyn std::io::Write,
-    ) -> std::io::Result<Outcome> {
-        let outcome = self.trace_to_end(deadline, out)?;
-        if self.process.as_ref().is_some_and(|process| process.is_child()) {
-            out.flush()?;
-        }
-        self.end_child(&outcome);
-        Ok(outcome)
-    }
-
-    fn trace_to_end(
-        &mut self,
-        deadline: Option<Instant>,
-        out: &mut dyn std::io::Write,
-    ) -> std::io::Result<Outcome> {
-        let mut line = String::new();
-        self.set_deadline(deadline);
-        self.hart.flush_tlb();
-        self.hart.log = Some(Box::default());
-        loop {
-            match self.instruction_limit() {
-                Ok(limit) if self.hart.instret >= limit => return Ok(Outcome::OutOfInstructions),
-                Ok(_) => {}
-                Err(outcome) => return Ok(outcome),
-            }
-            // A call that waits is made again and again, and no instruction retires.
-            if deadline.is_some_and(|d| Instant::now() >= d) {
-                return Ok(Outcome::TimedOut);
-            }
-            line.clear();
-            let stop = crate::trace::step(&mut self.engine, &mut self.hart, &mut line);
-            out.write_all(line.as_bytes())?;
-            if matches!(stop, Stop::Trap(Trap { cause: Cause::EcallFromU, .. })) {
-                // It may be a fork: what is buffered must not be written by both.
-                out.flush()?;
-            }
-            if let Some(outcome) = self.handle(stop) {
-                return Ok(outcome);
-            }
-        }
-    }
-
-    /// Runs as [`Machine::run`] does, one instruction at a time, while `sanitizer` follows undefined values.
-    /// Ends with `None` at a finding, if it is to end there. Children of a guest that forks do return from
-    /// here, and end with [`Machine::end_child`].
-    pub fn run_sanitized(
-        &mut self,
-        mut deadline: Option<Instant>,
-        sanitizer: &mut Sanitizer,
-    ) -> Option<Outcome> {
-        self.set_deadline(deadline);
-        loop {
-            let limit = match self.instruction_limit() {
-                Ok(limit) => limit,
-                Err(outcome) => return Some(outcome),
-            };
-            let left = limit.min(self.pause_at.unwrap_or(limit)).saturating_sub(self.hart.instret);
-            let late = deadline.is_some_and(|d| Instant::now() >= d);
-            if (left == 0 || late) && self.runs_alone() {
-                deadline = None;
-                continue;
-            }
-            if left == 0 {
-                return Some(Outcome::OutOfInstructions);
-            }
-            if late {
-                return Some(Outcome::TimedOut);
-            }
-            let turn = self.process.as_ref().map_or(u64::MAX, |p| p.instructions_in_turn(&self.hart));
-            let slice = left.min(SLICE / 10).min(turn).min(self.hart.instructions_to_timer());
-            let stop = self.engine.run_each(&mut self.hart, slice, sanitizer);
-            if sanitizer.is_over() {
-                return None;
-            }
-            let calls = matches!(stop, Stop::Trap(Trap { cause: Cause::EcallFromU, .. }));
-            if calls {
-                sanitizer.before_call(&mut self.hart);
-                if sanitizer.is_over() {
-                    return None;
-                }
-            }
-            let programs = self.programs;
-            if let Some(outcome) = self.handle(stop) {
-                return Some(outcome);
-            }
-            if programs != self.programs {
-                sanitizer.start_again(&self.hart);
-            } else if calls {
-                sanitizer.after_call(&mut self.hart);
-            } else {
-                sanitizer.after_turn(&mut self.hart);
             }
         }
     }

@@ -131,15 +131,19 @@ impl Sanitizer {
     pub fn new(machine: &mut Machine, image: &Image, rules: Rules) -> Sanitizer {
         let bias = machine.process().map_or(0, |process| process.load_bias());
         let hart = &mut machine.hart;
+        hart.kernel_writes = Some(Vec::new());
+        let mut sanitizer = Sanitizer::of(hart, rules);
+        sanitizer.objects.add_program(image, bias);
+        sanitizer.heap.learn(&sanitizer.objects);
+        sanitizer
+    }
+
+    /// For a hart with any program.
+    fn of(hart: &Hart, rules: Rules) -> Sanitizer {
         let vlenb = hart.v.vlenb;
         let mut origins = Origins::default();
         let origin = origins.born(Source::Register, hart.pc, 0);
         let pages = (hart.config.mem / crate::mem::PAGE).min(MOST_PAGES) as usize;
-        let mut objects = Objects::default();
-        objects.add_program(image, bias);
-        hart.kernel_writes = Some(Vec::new());
-        let mut heap = Heap::new(vlenb);
-        heap.learn(&objects);
         Sanitizer {
             rules,
             vlenb,
@@ -148,8 +152,8 @@ impl Sanitizer {
             threads: FxHashMap::default(),
             memory: Memory::new(pages),
             origins,
-            heap,
-            objects,
+            heap: Heap::new(vlenb),
+            objects: Objects::default(),
             units: Units::default(),
             findings: Vec::new(),
             places: FxHashMap::default(),
@@ -333,6 +337,38 @@ impl Sanitizer {
             let origin = self.origins.born(Source::Stack, self.pc, 0);
             self.memory.undefine(low, high - low, origin);
         }
+    }
+}
+
+/// Which bits of its result an instruction leaves agnostic, where all its operands are defined.
+pub(crate) struct Agnostic(Sanitizer);
+
+impl Agnostic {
+    pub fn new(hart: &Hart) -> Agnostic {
+        let mut sanitizer = Sanitizer::of(hart, Rules::Machine);
+        sanitizer.regs.vxrm_lost = None;
+        Agnostic(sanitizer)
+    }
+
+    /// A vector instruction is about to execute.
+    pub fn before(&mut self, hart: &Hart, inst: &Inst) {
+        let s = &mut self.0;
+        s.regs.v.fill(0);
+        s.regs.vl_chosen = None;
+        s.pc = hart.pc;
+        s.next = Next::Nothing;
+        s.vector(hart, inst);
+    }
+
+    /// It has executed: the bits, from a byte of the register file on.
+    pub fn after(&mut self, hart: &Hart, inst: &Inst) -> Option<(usize, &[u8])> {
+        let s = &mut self.0;
+        match std::mem::replace(&mut s.next, Next::Nothing) {
+            Next::Vector => {}
+            Next::FaultOnlyFirst => s.shorten_load(hart, inst),
+            _ => return None,
+        }
+        Some(s.pending.result())
     }
 }
 

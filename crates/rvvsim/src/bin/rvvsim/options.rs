@@ -2,6 +2,7 @@
 
 use crate::core::Core;
 use crate::gdb::{Place, parse_place};
+use crate::observed::ObserveOptions;
 use clap::{Args, Parser, ValueEnum};
 use regex::bytes::{Regex, RegexBuilder};
 use rvv_isa::{Isa, Notes};
@@ -74,6 +75,9 @@ pub struct Options {
 
     #[command(flatten)]
     pub look: LookOptions,
+
+    #[command(flatten)]
+    pub observe: ObserveOptions,
 
     #[command(flatten)]
     pub sweep: SweepOptions,

@@ -22,6 +22,13 @@ pub struct Pending {
     origin: Vec<Id>,
 }
 
+impl Pending {
+    /// Where the registers begin in the file, and their undefined bits.
+    pub fn result(&self) -> (usize, &[u8]) {
+        (self.start, &self.undefined)
+    }
+}
+
 /// An element, by the manual's words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
