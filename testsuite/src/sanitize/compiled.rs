@@ -129,6 +129,7 @@ fn compare_batch(
         };
         let image = Image::parse(&elf).map_err(|e| e.to_string())?;
         let mut suspects = vec![false; part.cases.len()];
+        let mut fine: Vec<Tally> = vec![Tally::default(); part.cases.len()];
         for (at, vlen) in VLENS.into_iter().enumerate() {
             let said = sanitized(&image, vlen, None)?;
             let mut from = 0;
@@ -144,7 +145,7 @@ fn compare_batch(
                 }
                 match said.undefined.get(range) {
                     Some(undefined) if complete && first_false(expected, undefined).is_none() => {
-                        tally.add(expected, undefined);
+                        fine[n].add(expected, undefined);
                     }
                     _ => suspects[n] = true,
                 }
@@ -153,7 +154,9 @@ fn compare_batch(
         let only = part.cases.len() > 1;
         for (n, &i) in part.cases.iter().enumerate().filter(|(_, i)| !part.stubs.contains(i)) {
             tally.programs += 1;
-            if suspects[n] {
+            if !suspects[n] {
+                tally.take(&fine[n]);
+            } else {
                 let name = format!("program {}, {}", first + i as u64, with.name());
                 let before = tally.false_reports.len();
                 look_alone(&image, only.then_some(n), &programs[i], &name, tally)?;
@@ -192,6 +195,14 @@ impl Tally {
             text += &format!("\n  false: {report}");
         }
         text
+    }
+
+    /// Adds the runs of another.
+    fn take(&mut self, other: &Tally) {
+        self.runs += other.runs;
+        self.bits += other.bits;
+        self.undefined += other.undefined;
+        self.to_oracle += other.to_oracle;
     }
 
     fn add(&mut self, expected: &Expected, undefined: &[u8]) {
