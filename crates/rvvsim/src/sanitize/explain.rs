@@ -2,6 +2,7 @@
 
 use super::Sanitizer;
 use super::origin::Path;
+use rvv_isa::{FReg, XReg};
 
 /// The undefined bits of a register or of eight bytes of memory, and where one of them came from.
 pub type Undefined = (u64, Option<Path>);
@@ -12,6 +13,13 @@ impl Sanitizer {
     pub fn undefined_x(&self, r: u8) -> Undefined {
         let r = usize::from(r) % 32;
         self.explained(self.regs.x.undefined[r], self.regs.x.origin[r])
+    }
+
+    /// The undefined bits of a register by its name; 0 of one that is always defined.
+    #[must_use]
+    pub fn undefined_named(&self, name: &str) -> u64 {
+        let x = XReg::from_name(name).map(|r| self.undefined_x(r.0));
+        x.or_else(|| FReg::from_name(name).map(|r| self.undefined_f(r.0))).map_or(0, |(bits, _)| bits)
     }
 
     /// Of a floating-point register.
