@@ -33,7 +33,7 @@
 //! * A [`Snapshot`] is a state to return to: [`Machine::snapshot`], [`Machine::restore`]. [`Machine::reset`]
 //!   gives a machine another program. Both cost what was written since, not the size of the machine.
 //! * An [`Observer`](observe::Observer) sees a program instruction by instruction:
-//!   [`Machine::step_observed`].
+//!   [`Machine::run_observed`], [`Machine::step_observed`].
 //! * A [`Trap`] says why an instruction did not complete: its cause, and the rule that was broken, by the
 //!   manual's id.
 //!
@@ -47,13 +47,13 @@
 //!
 //! # Map
 //!
-//! Public: [`config`], [`elf`] files, [`linux`] processes, [`observe`], [`fp`] (floating point as RISC-V has
-//! it), [`vector`] (state and rules of the vector unit).
+//! Public: [`config`], [`elf`] files, [`linux`] processes, [`observe`], [`trace`], [`sanitize`], [`fp`] (floating point as RISC-V
+//! has it), [`vector`] (state and rules of the vector unit).
 //!
 //! Inside, as ARCHITECTURE.md describes: `hart` and `mem` (state, loads and stores, the software TLB),
 //! `scalar` and `vector` (what instructions do, by chapter of the manual), `engine` and `jit` (decode-once
 //! blocks, and host code for those that run often), `privileged` (CSRs, traps, translation, the bare-metal
-//! platform), `trace`.
+//! platform).
 
 pub mod config;
 mod crypto;
@@ -73,7 +73,7 @@ mod scalar;
 mod snapshot;
 #[cfg(test)]
 mod test_support;
-mod trace;
+pub mod trace;
 mod trap;
 mod turns;
 pub mod vector;
@@ -81,7 +81,7 @@ pub mod vector;
 pub use config::Config;
 pub use engine::{CommitLog, Counts, Engine, MemoryEvent, Stop, Totals, has_host_code};
 pub use hart::Hart;
-pub use machine::{LoadError, Machine, Outcome};
+pub use machine::{LoadError, Machine, Outcome, TraceFormat};
 pub use privileged::{ConsoleInput, CsrFile, Privilege, RAM_BASE, status};
 pub use snapshot::Snapshot;
 pub use trap::{Cause, Exec, Trap};

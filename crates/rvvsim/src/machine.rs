@@ -1,5 +1,9 @@
 //! A whole machine: load an ELF, run it, see how it ended.
 
+mod watched;
+
+pub use watched::TraceFormat;
+
 use crate::config::Config;
 use crate::elf::Image;
 use crate::engine::{Counts, Engine, Stop};
@@ -8,7 +12,6 @@ use crate::linux::{Process, ProcessOptions, Verdict};
 use crate::mem::Ram;
 use crate::observe::{self, Observer};
 use crate::privileged::{ConsoleInput, Harts, Platform};
-use crate::sanitize::Sanitizer;
 use crate::trap::{Cause, Trap};
 use rvv_isa::Ext;
 use std::time::Instant;
@@ -167,6 +170,8 @@ pub struct Machine {
     pub(crate) harts: Option<Box<Harts>>,
     /// Programs that the process was before: it has executed others.
     pub(crate) programs: u64,
+    /// Where [`Machine::run`] pauses; see [`Machine::pause_at`].
+    pub(crate) pause_at: Option<u64>,
 }
 
 /// Instructions between looks at the clock, the timer and interrupts, at the shortest VLEN. The time that a
@@ -189,7 +194,7 @@ impl Machine {
         let mut hart = Box::new(Hart::new(config, ram, Environment::Bare(Box::new(platform))));
         hart.reset_bare();
         let harts = Harts::new(&mut hart);
-        Ok(Machine { hart, engine: Engine::default(), process: None, harts, programs: 0 })
+        Ok(Machine { hart, engine: Engine::default(), process: None, harts, programs: 0, pause_at: None })
     }
 
     /// A Linux process with the image, its arguments and environment in place.
@@ -208,6 +213,7 @@ impl Machine {
             process: Some(Box::new(process)),
             harts: None,
             programs: 0,
+            pause_at: None,
         })
     }
 
@@ -219,7 +225,24 @@ impl Machine {
         outcome
     }
 
-    fn run_to_end(&mut self, deadline: Option<Instant>) -> Outcome {
+    /// From now on runs end with [`Outcome::OutOfInstructions`] where so many instructions have retired, as
+    /// at [`Config::max_insns`], but to go on later: a child of a guest that forks does not end by that, nor
+    /// by a deadline, and goes on alone. `None` takes it back.
+    pub fn pause_at(&mut self, instructions: Option<u64>) {
+        self.pause_at = instructions;
+    }
+
+    /// Whether this is a child of a guest whose runs pause. From now on they do not.
+    fn runs_alone(&mut self) -> bool {
+        let alone = self.pause_at.is_some() && self.is_child();
+        if alone {
+            self.pause_at = None;
+            self.set_deadline(None);
+        }
+        alone
+    }
+
+    fn run_to_end(&mut self, mut deadline: Option<Instant>) -> Outcome {
         let longest_slice = (SLICE * 128 / u64::from(self.hart.config.vlen).max(128)).max(SHORTEST_SLICE);
         self.set_deadline(deadline);
         loop {
@@ -227,11 +250,16 @@ impl Machine {
                 Ok(limit) => limit,
                 Err(outcome) => return outcome,
             };
-            let left = limit.saturating_sub(self.hart.instret);
+            let left = limit.min(self.pause_at.unwrap_or(limit)).saturating_sub(self.hart.instret);
+            let late = deadline.is_some_and(|d| Instant::now() >= d);
+            if (left == 0 || late) && self.runs_alone() {
+                deadline = None;
+                continue;
+            }
             if left == 0 {
                 return Outcome::OutOfInstructions;
             }
-            if deadline.is_some_and(|d| Instant::now() >= d) {
+            if late {
                 return Outcome::TimedOut;
             }
             let turn = match (&self.process, &self.harts) {
@@ -243,100 +271,6 @@ impl Machine {
             let stop = self.engine.run(&mut self.hart, slice);
             if let Some(outcome) = self.handle(stop) {
                 return outcome;
-            }
-        }
-    }
-
-    /// Runs as [`Machine::run`] does, one instruction at a time, with a line for each in Spike's
-    /// `--log-commits` format.
-    ///
-    /// # Errors
-    /// Those of writing to `out`.
-    pub fn run_traced(
-        &mut self,
-        deadline: Option<Instant>,
-        out: &mut dyn std::io::Write,
-    ) -> std::io::Result<Outcome> {
-        let outcome = self.trace_to_end(deadline, out)?;
-        if self.process.as_ref().is_some_and(|process| process.is_child()) {
-            out.flush()?;
-        }
-        self.end_child(&outcome);
-        Ok(outcome)
-    }
-
-    fn trace_to_end(
-        &mut self,
-        deadline: Option<Instant>,
-        out: &mut dyn std::io::Write,
-    ) -> std::io::Result<Outcome> {
-        let mut line = String::new();
-        self.set_deadline(deadline);
-        self.hart.flush_tlb();
-        self.hart.log = Some(Box::default());
-        loop {
-            match self.instruction_limit() {
-                Ok(limit) if self.hart.instret >= limit => return Ok(Outcome::OutOfInstructions),
-                Ok(_) => {}
-                Err(outcome) => return Ok(outcome),
-            }
-            // A call that waits is made again and again, and no instruction retires.
-            if deadline.is_some_and(|d| Instant::now() >= d) {
-                return Ok(Outcome::TimedOut);
-            }
-            line.clear();
-            let stop = crate::trace::step(&mut self.engine, &mut self.hart, &mut line);
-            out.write_all(line.as_bytes())?;
-            if matches!(stop, Stop::Trap(Trap { cause: Cause::EcallFromU, .. })) {
-                // It may be a fork: what is buffered must not be written by both.
-                out.flush()?;
-            }
-            if let Some(outcome) = self.handle(stop) {
-                return Ok(outcome);
-            }
-        }
-    }
-
-    /// Runs as [`Machine::run`] does, one instruction at a time, while `sanitizer` follows undefined values.
-    /// Ends with `None` at a finding, if it is to end there. Children of a guest that forks do return from
-    /// here, and end with [`Machine::end_child`].
-    pub fn run_sanitized(&mut self, deadline: Option<Instant>, sanitizer: &mut Sanitizer) -> Option<Outcome> {
-        self.set_deadline(deadline);
-        loop {
-            let limit = match self.instruction_limit() {
-                Ok(limit) => limit,
-                Err(outcome) => return Some(outcome),
-            };
-            let left = limit.saturating_sub(self.hart.instret);
-            if left == 0 {
-                return Some(Outcome::OutOfInstructions);
-            }
-            if deadline.is_some_and(|d| Instant::now() >= d) {
-                return Some(Outcome::TimedOut);
-            }
-            let turn = self.process.as_ref().map_or(u64::MAX, |p| p.instructions_in_turn(&self.hart));
-            let slice = left.min(SLICE / 10).min(turn).min(self.hart.instructions_to_timer());
-            let stop = self.engine.run_each(&mut self.hart, slice, sanitizer);
-            if sanitizer.is_over() {
-                return None;
-            }
-            let calls = matches!(stop, Stop::Trap(Trap { cause: Cause::EcallFromU, .. }));
-            if calls {
-                sanitizer.before_call(&mut self.hart);
-                if sanitizer.is_over() {
-                    return None;
-                }
-            }
-            let programs = self.programs;
-            if let Some(outcome) = self.handle(stop) {
-                return Some(outcome);
-            }
-            if programs != self.programs {
-                sanitizer.start_again(&self.hart);
-            } else if calls {
-                sanitizer.after_call(&mut self.hart);
-            } else {
-                sanitizer.after_turn(&mut self.hart);
             }
         }
     }
@@ -459,6 +393,12 @@ impl Machine {
         if let Some(process) = self.process.as_mut().filter(|process| process.is_child()) {
             process.end_as_child(&mut self.hart, outcome);
         }
+    }
+
+    /// Whether this host process is that of a child of the guest that was started.
+    #[must_use]
+    pub fn is_child(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.is_child())
     }
 
     fn set_deadline(&mut self, deadline: Option<Instant>) {

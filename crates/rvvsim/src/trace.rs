@@ -1,28 +1,55 @@
 //! The commit log: one line per retired instruction, in the format of Spike's `--log-commits`, so that
-//! the two can be compared line by line.
+//! the two can be compared line by line; and the same in few bytes ([`binary`]).
 
+mod binary;
+mod commit;
 mod written;
 
+pub use binary::{Decoder, Encoder};
+pub use commit::{Commit, Write};
+
 use crate::Hart;
-use crate::engine::{CommitLog, Engine, MemoryEvent, Stop};
+use crate::engine::{CommitLog, Engine, Stop};
 use crate::fp::Flags;
+use crate::sanitize::Agnostic;
 use crate::trap::Cause;
 use crate::vector::VectorState;
 use rvv_isa::{Class, Field, Inst, Op, RegFile, csr};
-use std::fmt::Write;
 
 /// Executes one instruction and appends its line to `out`. An instruction that traps has none, unless it is a
 /// vector access that trapped midway.
-pub fn step(engine: &mut Engine, hart: &mut Hart, out: &mut String) -> Stop {
+pub(crate) fn step(engine: &mut Engine, hart: &mut Hart, out: &mut String) -> Stop {
+    let (stop, commit) = step_commit(engine, hart, None);
+    if let Some(commit) = commit {
+        commit.text(out);
+    }
+    stop
+}
+
+/// Executes one instruction; what it did. With `agnostic`, it says which bits of vector registers are.
+pub(crate) fn step_commit(
+    engine: &mut Engine,
+    hart: &mut Hart,
+    mut agnostic: Option<&mut Agnostic>,
+) -> (Stop, Option<Commit>) {
     let before = Before::take(hart);
+    let inst = before.inst.filter(|_| before.vector.is_some());
+    if let (Some(agnostic), Some(inst)) = (&mut agnostic, &inst) {
+        agnostic.before(hart, inst);
+    }
     let stop = engine.step(hart);
     if before.vector.is_some() {
         settle_flags(hart, &before);
     }
-    if hart.instret != before.instret || stopped_midway(&before, &stop) {
-        line(hart, &before, out);
+    if hart.instret == before.instret && !stopped_midway(&before, &stop) {
+        return (stop, None);
     }
-    stop
+    let undefined = match (agnostic, &inst) {
+        (Some(agnostic), Some(inst)) if hart.instret != before.instret => agnostic.after(hart, inst),
+        _ => None,
+    };
+    let commit = commit(hart, &before, undefined);
+    (stop, Some(commit))
 }
 
 /// What must be remembered of the state before an instruction.
@@ -109,33 +136,22 @@ fn stopped_midway(before: &Before, stop: &Stop) -> bool {
         )
 }
 
-fn line(hart: &mut Hart, before: &Before, out: &mut String) {
-    let width = if before.word & 3 == 3 { 8 } else { 4 };
-    let _ = write!(
-        out,
-        "core {:3}: {} {:#018x} (0x{:0width$x})",
-        hart.number, before.privilege, before.pc, before.word
-    );
+fn commit(hart: &mut Hart, before: &Before, agnostic: Option<(usize, &[u8])>) -> Commit {
     let mut log = hart.log.take().unwrap_or_default();
     if let (Some(inst), Some(v)) = (&before.inst, &before.vector) {
         log_vector_csrs(hart, before, inst, v, &mut log);
     }
-    for (_, text) in writes(hart, before, &log) {
-        out.push_str(&text);
-    }
-    for event in &log.memory {
-        if let MemoryEvent::Load { va, .. } = event {
-            let _ = write!(out, " mem {va:#018x}");
-        }
-    }
-    for event in &log.memory {
-        if let MemoryEvent::Store { va, size, value } = event {
-            let digits = 2 * size;
-            let _ = write!(out, " mem {va:#018x} 0x{value:0digits$x}");
-        }
-    }
-    out.push('\n');
+    let mut commit = Commit {
+        hart: hart.number,
+        privilege: before.privilege,
+        pc: before.pc,
+        word: before.word,
+        writes: writes(hart, before, &log, agnostic),
+        memory: log.memory.clone(),
+    };
+    commit.sort();
     hart.log = Some(log);
+    commit
 }
 
 /// The CSRs that Spike writes, and so logs, whether they change or not: `vstart` by every instruction that
@@ -157,13 +173,12 @@ fn log_vector_csrs(hart: &Hart, before: &Before, inst: &Inst, v: &VectorState, l
     }
 }
 
-/// The register and CSR writes, in Spike's order: by register number, x before f before v before CSR.
-fn writes(hart: &Hart, before: &Before, log: &CommitLog) -> Vec<(u32, String)> {
+/// The register and CSR writes.
+fn writes(hart: &Hart, before: &Before, log: &CommitLog, agnostic: Option<(usize, &[u8])>) -> Vec<Write> {
     let mut all = Vec::new();
     let mut csr_write = |number: u16, value: u64| {
-        let name = csr::name(number).unwrap_or("unknown");
-        all.retain(|(key, _)| *key != u32::from(number) << 4 | 4);
-        all.push((u32::from(number) << 4 | 4, format!(" c{number}_{name} {value:#018x}")));
+        all.retain(|write| !matches!(write, Write::Csr(n, _) if *n == number));
+        all.push(Write::Csr(number, value));
     };
     for &(number, value) in &log.csrs {
         csr_write(number, value);
@@ -176,23 +191,17 @@ fn writes(hart: &Hart, before: &Before, log: &CommitLog) -> Vec<(u32, String)> {
         match destination(&inst) {
             Some(RegFile::X) if inst.rd != 0 => {
                 let last = if inst.op == Op::AmocasQ { inst.rd + 1 } else { inst.rd };
-                for rd in inst.rd..=last {
-                    all.push((u32::from(rd) << 4, format!(" x{rd:<2} {:#018x}", hart.x[rd])));
-                }
+                all.extend((inst.rd..=last).map(|rd| Write::X(rd, hart.x[rd])));
             }
-            Some(RegFile::F) => {
-                let rd = inst.rd;
-                all.push((u32::from(rd) << 4 | 1, format!(" f{rd:<2} {:#018x}", hart.f[rd])));
-            }
+            Some(RegFile::F) => all.push(Write::F(inst.rd, hart.f[inst.rd])),
             _ => {}
         }
         if let Some(v) = &before.vector
             && inst.op.class() != Class::VectorConfig
         {
-            vector_writes(hart, &inst, v, log, &mut all);
+            vector_writes(hart, &inst, v, log, agnostic, &mut all);
         }
     }
-    all.sort_by_key(|(key, _)| *key);
     all
 }
 
@@ -207,23 +216,30 @@ fn destination(inst: &Inst) -> Option<RegFile> {
     writes.filter(|_| !writes_nothing).and_then(|o| o.reg_file())
 }
 
-/// SEW, LMUL and `vl`, which every vector instruction shows but those that set them; and the vector registers
-/// written. The former come just before `v0`.
-fn vector_writes(hart: &Hart, inst: &Inst, v: &VectorState, log: &CommitLog, all: &mut Vec<(u32, String)>) {
+/// SEW, LMUL and `vl`, and the vector registers written. With `agnostic`, the undefined bits of the result
+/// from a byte of the register file on, registers of which all is agnostic are among them.
+fn vector_writes(
+    hart: &Hart,
+    inst: &Inst,
+    v: &VectorState,
+    log: &CommitLog,
+    agnostic: Option<(usize, &[u8])>,
+    all: &mut Vec<Write>,
+) {
     // Under vill Spike shows the SEW and LMUL that were asked for.
     let vtype = if v.vtype.vill { log.asked_vtype } else { v.vtype.to_bits() };
-    let sew = 8 << (vtype >> 3 & 7);
-    let (fraction, lmul) = match vtype & 7 {
-        whole @ 0..4 => ("", 1 << whole),
-        part => ("f", 1 << (8 - part)),
-    };
-    all.push((2, format!(" e{sew} m{fraction}{lmul} l{}", hart.v.vl)));
+    all.push(Write::Config { sew: 8 << (vtype >> 3 & 7), lmul: (vtype & 7) as u8, vl: hart.v.vl });
     let written = written::registers(&hart.config, inst, v, &log.memory, hart.x[inst.rs1]);
-    for r in (0..32).filter(|r| written >> r & 1 != 0) {
-        let mut text = format!(" v{r:<2} 0x");
-        for byte in hart.v.register(r).iter().rev() {
-            let _ = write!(text, "{byte:02x}");
+    let vlenb = hart.v.vlenb;
+    for r in 0..32u8 {
+        let at = usize::from(r) * vlenb;
+        let undefined = agnostic.and_then(|(start, bits)| {
+            let from = at.checked_sub(start)?;
+            bits.get(from..from + vlenb).filter(|bits| bits.iter().any(|b| *b != 0))
+        });
+        if written >> r & 1 != 0 || undefined.is_some() {
+            let valid = undefined.map(|bits| bits.iter().map(|b| !b).collect());
+            all.push(Write::V { register: r, value: hart.v.register(r).to_vec(), valid });
         }
-        all.push((u32::from(r) << 4 | 2, text));
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! The oracle evaluates intrinsics and knows for each bit of memory whether it is defined. The sanitizer sees
 //! machine code, of which it knows nothing. In the direct lowering, one instruction for each call, both must
-//! say the same of each bit that is printed.
+//! say the same of each bit that is printed. Of compiled programs: [`compiled`].
 
 pub mod command;
+pub mod compiled;
 
 use rvv_ir::elf::{ElfOptions, lower_with};
 use rvvgen::{Generated, Plan, Selection, Settings, generate};

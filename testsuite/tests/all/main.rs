@@ -1,5 +1,6 @@
 //! One binary for all integration tests of this crate: each binary is another link of the whole crate.
 
+mod act4;
 mod bad_input;
 mod blocks;
 mod docs;

@@ -12,8 +12,9 @@ use rvv_isa::Inst;
 
 /// Sees each instruction of [`Engine::run_each`], and may change the hart before and after it.
 pub(crate) trait Each {
-    /// The instruction at `hart.pc` is about to execute. Bits that are no instruction come as `ebreak`.
-    fn before(&mut self, hart: &mut Hart, inst: &Inst);
+    /// The instruction at `hart.pc` is about to execute. Bits that are no instruction come as `ebreak`. False
+    /// ends the run before it.
+    fn before(&mut self, hart: &mut Hart, inst: &Inst) -> bool;
     /// It has executed, or trapped; `hart.pc` is where execution goes on. False ends the run.
     fn after(&mut self, hart: &mut Hart, inst: &Inst, trap: Option<&Trap>) -> bool;
 }
@@ -169,7 +170,9 @@ impl Engine {
                     Err(trap) => return Stop::Trap(trap),
                 },
             };
-            each.before(hart, &inst);
+            if !each.before(hart, &inst) {
+                break;
+            }
             let block = &self.cache.blocks()[id as usize];
             let End { how, at } = block.run(hart);
             hart.retired_in_block = 0;

@@ -15,6 +15,7 @@
 mod abi;
 mod bits;
 mod calls;
+mod explain;
 mod finding;
 mod heap;
 mod memory;
@@ -107,6 +108,11 @@ pub struct Sanitizer {
     /// Undefined bits of what was written to standard output, when someone wants to know.
     output: Option<Vec<u8>>,
     fatal: bool,
+    /// Findings that have ended a run, which then went on.
+    seen: usize,
+    /// Where it goes on: what is found there is known.
+    resume_at: Option<u64>,
+    resumed: bool,
     next: Next,
     pending: vector::Pending,
     /// `vl` before a fault-only-first load.
@@ -125,15 +131,19 @@ impl Sanitizer {
     pub fn new(machine: &mut Machine, image: &Image, rules: Rules) -> Sanitizer {
         let bias = machine.process().map_or(0, |process| process.load_bias());
         let hart = &mut machine.hart;
+        hart.kernel_writes = Some(Vec::new());
+        let mut sanitizer = Sanitizer::of(hart, rules);
+        sanitizer.objects.add_program(image, bias);
+        sanitizer.heap.learn(&sanitizer.objects);
+        sanitizer
+    }
+
+    /// For a hart with any program.
+    fn of(hart: &Hart, rules: Rules) -> Sanitizer {
         let vlenb = hart.v.vlenb;
         let mut origins = Origins::default();
         let origin = origins.born(Source::Register, hart.pc, 0);
         let pages = (hart.config.mem / crate::mem::PAGE).min(MOST_PAGES) as usize;
-        let mut objects = Objects::default();
-        objects.add_program(image, bias);
-        hart.kernel_writes = Some(Vec::new());
-        let mut heap = Heap::new(vlenb);
-        heap.learn(&objects);
         Sanitizer {
             rules,
             vlenb,
@@ -142,14 +152,17 @@ impl Sanitizer {
             threads: FxHashMap::default(),
             memory: Memory::new(pages),
             origins,
-            heap,
-            objects,
+            heap: Heap::new(vlenb),
+            objects: Objects::default(),
             units: Units::default(),
             findings: Vec::new(),
             places: FxHashMap::default(),
             lost: 0,
             output: None,
             fatal: false,
+            seen: 0,
+            resume_at: None,
+            resumed: false,
             next: Next::Nothing,
             pending: vector::Pending::default(),
             ff_vl: 0,
@@ -164,6 +177,12 @@ impl Sanitizer {
     /// Ends the run at the first finding.
     pub fn set_fatal(&mut self) {
         self.fatal = true;
+    }
+
+    /// After a run that a finding ended: the next one goes on with the same instruction.
+    pub fn go_on(&mut self) {
+        self.seen = self.findings.len();
+        self.resume_at = Some(self.pc);
     }
 
     /// Says which code is of which unit of translation.
@@ -192,6 +211,7 @@ impl Sanitizer {
     pub fn forget_findings(&mut self) {
         self.findings.clear();
         self.places.clear();
+        self.seen = 0;
     }
 
     /// How many findings there were at places that are not in [`Sanitizer::findings`]: too many for it.
@@ -214,7 +234,7 @@ impl Sanitizer {
 
     /// Notes a finding at the instruction that executes.
     fn found(&mut self, kind: Kind, what: What) {
-        if self.regs.pending.is_some() || self.heap.is_allocator(self.pc) {
+        if self.resumed || self.regs.pending.is_some() || self.heap.is_allocator(self.pc) {
             return;
         }
         if kind == Kind::Branch && self.reads_ahead() {
@@ -266,7 +286,7 @@ impl Sanitizer {
 
     /// Whether the run is to end: something was found, and that is to end it.
     pub(crate) fn is_over(&self) -> bool {
-        self.fatal && !self.findings.is_empty()
+        self.fatal && self.findings.len() > self.seen
     }
 
     /// After a turn without a system call: a signal may have been delivered, or another thread be there.
@@ -320,6 +340,38 @@ impl Sanitizer {
     }
 }
 
+/// Which bits of its result an instruction leaves agnostic, where all its operands are defined.
+pub(crate) struct Agnostic(Sanitizer);
+
+impl Agnostic {
+    pub fn new(hart: &Hart) -> Agnostic {
+        let mut sanitizer = Sanitizer::of(hart, Rules::Machine);
+        sanitizer.regs.vxrm_lost = None;
+        Agnostic(sanitizer)
+    }
+
+    /// A vector instruction is about to execute.
+    pub fn before(&mut self, hart: &Hart, inst: &Inst) {
+        let s = &mut self.0;
+        s.regs.v.fill(0);
+        s.regs.vl_chosen = None;
+        s.pc = hart.pc;
+        s.next = Next::Nothing;
+        s.vector(hart, inst);
+    }
+
+    /// It has executed: the bits, from a byte of the register file on.
+    pub fn after(&mut self, hart: &Hart, inst: &Inst) -> Option<(usize, &[u8])> {
+        let s = &mut self.0;
+        match std::mem::replace(&mut s.next, Next::Nothing) {
+            Next::Vector => {}
+            Next::FaultOnlyFirst => s.shorten_load(hart, inst),
+            _ => return None,
+        }
+        Some(s.pending.result())
+    }
+}
+
 /// Functions that may read past the end of a text; their variants have more behind an underscore.
 const READ_AHEAD: [&str; 22] = [
     "strlen",
@@ -360,9 +412,10 @@ struct What {
 }
 
 impl Each for Sanitizer {
-    fn before(&mut self, hart: &mut Hart, inst: &Inst) {
+    fn before(&mut self, hart: &mut Hart, inst: &Inst) -> bool {
         self.pc = hart.pc;
         self.inst = Some(*inst);
+        self.resumed = self.resume_at.take() == Some(hart.pc);
         if self.jumped {
             self.jumped = false;
             self.enter_or_leave_allocator(hart);
@@ -373,6 +426,7 @@ impl Each for Sanitizer {
         } else {
             self.scalar(hart, inst);
         }
+        !self.is_over()
     }
 
     fn after(&mut self, hart: &mut Hart, inst: &Inst, trap: Option<&Trap>) -> bool {

@@ -8,6 +8,7 @@ mod exec;
 mod footprint;
 mod fp;
 mod linux;
+mod observe;
 mod smp;
 mod snapshot;
 mod trace;

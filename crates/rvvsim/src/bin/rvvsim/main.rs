@@ -7,6 +7,7 @@ mod files;
 mod flame;
 mod gdb;
 mod names;
+mod observed;
 mod options;
 mod profile;
 mod qemu;
@@ -20,12 +21,13 @@ use crate::core::Core;
 use crate::count::Count;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
+use observed::{ObserveOptions, Observers};
 use options::{IsaOption, MachineOptions, Mode, Options, SanitizeOption, Vlens};
 use qemu::{Parsed, QemuOptions};
 use rvv_isa::DisasmOptions;
 use rvvsim::elf::Image;
 use rvvsim::linux::{Grant, Net, ProcessOptions};
-use rvvsim::{Config, ConsoleInput, Machine, Outcome};
+use rvvsim::{Config, ConsoleInput, Machine, Outcome, TraceFormat};
 use sanitize::{Sanitize, Suppressions};
 use signature::Signature;
 use std::ffi::OsString;
@@ -74,6 +76,12 @@ fn main() -> ExitCode {
         };
     } else {
         match Options::try_parse_from(args) {
+            Ok(Options { observe: ObserveOptions { read_trace: Some(path), .. }, .. }) => {
+                return match observed::print_trace(&path) {
+                    Ok(()) => ExitCode::SUCCESS,
+                    Err(e) => ExitCode::from(cannot_run(&e)),
+                };
+            }
             Ok(options) => Job::from_options(options),
             Err(e) if e.use_stderr() => {
                 say::note(&usage_fault(&e));
@@ -146,6 +154,9 @@ struct Job {
     process: ProcessOptions,
     timeout: Option<Duration>,
     trace: Option<PathBuf>,
+    trace_format: TraceFormat,
+    /// `--accesses` and `--cycles`.
+    observers: Option<Observers>,
     /// QEMU's `-d in_asm`, and where to.
     in_asm: Option<PathBuf>,
     stats: bool,
@@ -236,6 +247,8 @@ impl Job {
             process,
             timeout: o.machine.timeout.map(Duration::from_secs_f64),
             trace: o.look.trace,
+            trace_format: TraceFormat { validity: o.observe.trace_valid, binary: o.observe.trace_binary },
+            observers: Observers::new(&o.observe)?,
             in_asm: None,
             stats: o.look.stats,
             profile: o.look.profile,
@@ -304,6 +317,8 @@ impl Job {
             process,
             timeout: None,
             trace: None,
+            trace_format: TraceFormat::default(),
+            observers: None,
             in_asm: o.in_asm.then(|| o.log.unwrap_or_else(|| options::STDERR.into())),
             stats: false,
             profile: None,
@@ -315,7 +330,7 @@ impl Job {
         })
     }
 
-    fn run(self) -> u8 {
+    fn run(mut self) -> u8 {
         let name = self.elf.as_ref().map_or_else(|| "demo".to_owned(), |elf| elf.display().to_string());
         let bytes = match self.elf.as_ref().map(std::fs::read) {
             None => DEMO.to_vec(),
@@ -387,7 +402,7 @@ impl Job {
                     "--sanitize is for Linux programs; this one runs on bare metal (see --mode)",
                 );
             }
-            (Some(sanitize), ..) => match sanitize.run(&mut machine, &image, &name, deadline) {
+            (Some(sanitize), None, _) => match sanitize.run(&mut machine, &image, &name, deadline) {
                 Ok((Some(outcome), places)) => {
                     found = places;
                     outcome
@@ -398,12 +413,24 @@ impl Job {
                 }
                 Err(e) => return cannot_run(&e),
             },
-            (None, Some(place), _) => match gdb::run(&mut machine, place, &|| Box::new(console.clone())) {
-                Ok(outcome) => outcome,
-                Err(e) => return cannot_run(&e),
+            (sanitize, Some(place), _) => {
+                let console = || Box::new(console.clone()) as Box<dyn Write + Send>;
+                let sanitize = sanitize.as_ref();
+                let subject = gdb::Subject { image: &image, name: &name, console: &console, sanitize };
+                match gdb::run(&mut machine, place, &subject) {
+                    Ok((outcome, places)) => {
+                        found = places;
+                        outcome
+                    }
+                    Err(e) => return cannot_run(&e),
+                }
+            }
+            (None, None, None) => match &mut self.observers {
+                // None of ours ends a run.
+                Some(observers) => machine.run_observed(deadline, observers).unwrap_or(Outcome::TimedOut),
+                None => machine.run(deadline),
             },
-            (None, None, None) => machine.run(deadline),
-            (None, None, Some(path)) => match traced(&mut machine, deadline, path) {
+            (None, None, Some(path)) => match traced(&mut machine, deadline, path, self.trace_format) {
                 Ok(outcome) => outcome,
                 Err(e) => return cannot_run(&format!("cannot write the trace to {}: {e}", path.display())),
             },
@@ -432,6 +459,12 @@ impl Job {
         }
         if self.stats {
             say::note(&report::statistics(&machine, time));
+        }
+        if let Some(observers) = &self.observers {
+            match observers.report(&mut machine, &image) {
+                Ok(text) => say::note(&text),
+                Err(e) => return cannot_run(&e),
+            }
         }
         if let Some(path) = &self.count {
             let count = Count::of(&machine, &image);
@@ -548,9 +581,14 @@ fn open_log(path: &Path) -> std::io::Result<Box<dyn Write>> {
     })
 }
 
-fn traced(machine: &mut Machine, deadline: Option<Instant>, path: &Path) -> std::io::Result<Outcome> {
+fn traced(
+    machine: &mut Machine,
+    deadline: Option<Instant>,
+    path: &Path,
+    format: TraceFormat,
+) -> std::io::Result<Outcome> {
     let mut out = BufWriter::with_capacity(1 << 16, open_log(path)?);
-    let outcome = machine.run_traced(deadline, &mut out)?;
+    let outcome = machine.run_traced_as(deadline, &mut out, format)?;
     out.flush()?;
     Ok(outcome)
 }

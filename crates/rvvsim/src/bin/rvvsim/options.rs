@@ -2,6 +2,7 @@
 
 use crate::core::Core;
 use crate::gdb::{Place, parse_place};
+use crate::observed::ObserveOptions;
 use clap::{Args, Parser, ValueEnum};
 use regex::bytes::{Regex, RegexBuilder};
 use rvv_isa::{Isa, Notes};
@@ -74,6 +75,9 @@ pub struct Options {
 
     #[command(flatten)]
     pub look: LookOptions,
+
+    #[command(flatten)]
+    pub observe: ObserveOptions,
 
     #[command(flatten)]
     pub sweep: SweepOptions,
@@ -276,7 +280,9 @@ pub struct LookOptions {
     /// on a socket, a path with a slash in it.
     ///
     /// gdb sees x, f, v and control registers ($v8.w, $vl, $vtype), breaks, steps, and watches memory, vector
-    /// accesses element by element. Bare-metal programs also run backwards. `monitor help` lists more.
+    /// accesses element by element. Bare-metal programs also run backwards. With --sanitize, it stops where
+    /// something is found, and `monitor explain v8 3` says why an element is undefined. `monitor help` lists
+    /// more.
     #[arg(long, env = "RVVSIM_GDB", value_name = "PORT|PATH", value_parser = parse_place,
           conflicts_with_all = ["trace", "timeout"])]
     pub gdb: Option<Place>,
@@ -288,7 +294,7 @@ pub struct LookOptions {
     /// system calls, stack and heap memory that was not written. Exit code 123 if something was found. The
     /// program runs on the interpreter, several times slower.
     #[arg(long, env = "RVVSIM_SANITIZE", value_name = "WHEN", num_args = 0..=1, require_equals = true,
-          value_enum, default_missing_value = "report", conflicts_with_all = ["trace", "gdb"])]
+          value_enum, default_missing_value = "report", conflicts_with = "trace")]
     pub sanitize: Option<SanitizeOption>,
 
     /// Write what --sanitize finds as JSON.

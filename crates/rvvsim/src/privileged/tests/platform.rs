@@ -198,8 +198,14 @@ fn run_to_timer(code: &[Inst]) -> Hart {
     h.write_csr(csr::MIE, MTI);
     h.write_csr(csr::MSTATUS, MIE);
     h.config.max_insns = Some(1_000_000);
-    let mut machine =
-        Machine { hart: Box::new(h), engine: Engine::default(), process: None, harts: None, programs: 0 };
+    let mut machine = Machine {
+        hart: Box::new(h),
+        engine: Engine::default(),
+        process: None,
+        harts: None,
+        programs: 0,
+        pause_at: None,
+    };
     assert_eq!(machine.run(None), Outcome::Exited(0));
     assert_eq!(machine.hart.x[10], 1 << 63 | 7);
     *machine.hart

@@ -6,6 +6,7 @@ mod masks;
 mod permute;
 mod rule;
 
+use super::bits::Bits;
 use super::origin::{Id, Source};
 use super::{Kind, Next, Sanitizer, What};
 use crate::hart::Hart;
@@ -19,6 +20,13 @@ pub struct Pending {
     start: usize,
     undefined: Vec<u8>,
     origin: Vec<Id>,
+}
+
+impl Pending {
+    /// Where the registers begin in the file, and their undefined bits.
+    pub fn result(&self) -> (usize, &[u8]) {
+        (self.start, &self.undefined)
+    }
 }
 
 /// An element, by the manual's words.
@@ -139,7 +147,7 @@ impl Sanitizer {
             if hart.v.vtype.vill {
                 return;
             }
-            self.check_config(inst);
+            self.check_config(hart, inst);
         }
         let context = Context::new(hart, inst);
         if self.regs.pending.is_some() {
@@ -304,7 +312,7 @@ impl Sanitizer {
         };
         let vlmax = u64::from(new.vlmax(hart.config.vlen));
         if keeps_vl {
-            self.check_config(inst);
+            self.check_config(hart, inst);
             let old = hart.v.vtype;
             let reserved = !old.vill && u64::from(old.vlmax(hart.config.vlen)) != vlmax && !new.vill;
             if reserved {
@@ -338,7 +346,7 @@ impl Sanitizer {
     }
 
     /// The instruction depends on `vl` and `vtype`.
-    fn check_config(&mut self, inst: &Inst) {
+    fn check_config(&mut self, hart: &Hart, inst: &Inst) {
         if let Some(rule) = self.regs.config_lost.take() {
             self.found(Kind::InheritedVtype, What { rule: Some(rule), ..What::default() });
         }
@@ -352,10 +360,25 @@ impl Sanitizer {
             (self.pc, self.inst) = (here, inst);
         }
         if rounds(inst.op)
+            && !self.shifts_by_zero(hart, inst)
             && let Some(rule) = self.regs.vxrm_lost.take()
         {
             self.found(Kind::InheritedVxrm, What { rule: Some(rule), ..What::default() });
         }
+    }
+
+    /// Whether the instruction shifts by an immediate or scalar 0, which rounds nothing: compilers clip so,
+    /// and do not set `vxrm`.
+    fn shifts_by_zero(&self, hart: &Hart, inst: &Inst) -> bool {
+        let amount = match inst.op {
+            Op::VnclipWi | Op::VnclipuWi | Op::VssrlVi | Op::VssraVi => Some(Bits::new(inst.imm as u64, 0)),
+            Op::VnclipWx | Op::VnclipuWx | Op::VssrlVx | Op::VssraVx => Some(self.x(hart, inst.rs1)),
+            _ => None,
+        };
+        let wide = matches!(inst.op, Op::VnclipWi | Op::VnclipuWi | Op::VnclipWx | Op::VnclipuWx);
+        let sew = u64::from(hart.v.vtype.sew.bits());
+        let used = if wide { 2 * sew - 1 } else { sew - 1 };
+        amount.is_some_and(|amount| (amount.value | amount.undefined) & used == 0)
     }
 }
 

@@ -110,6 +110,11 @@ impl Client {
     fn ask(&mut self, packet: &str) -> String {
         let sum = packet.bytes().fold(0u8, u8::wrapping_add);
         self.0.write_all(format!("${packet}#{sum:02x}").as_bytes()).expect("it listens");
+        self.next()
+    }
+
+    /// The next packet.
+    fn next(&mut self) -> String {
         let mut answer = Vec::new();
         let mut byte = [0];
         let mut next = || {
@@ -178,6 +183,121 @@ fn a_process_breaks_steps_and_ends() {
         assert!(gdb.ask("c").starts_with("W07"));
         assert_eq!(child.wait().expect("it ends").code(), Some(7));
     }
+}
+
+/// What `monitor` prints, of packets in hexadecimal.
+fn monitor(gdb: &mut Client, command: &str) -> String {
+    let hex: String = command.bytes().map(|b| format!("{b:02x}")).collect();
+    let mut text = Vec::new();
+    let mut answer = gdb.ask(&format!("qRcmd,{hex}"));
+    while let Some(digits) = answer.strip_prefix('O').filter(|digits| *digits != "K") {
+        text.extend(
+            (0..digits.len() / 2).map(|n| u8::from_str_radix(&digits[2 * n..2 * n + 2], 16).unwrap()),
+        );
+        answer = gdb.next();
+    }
+    String::from_utf8(text).expect("text")
+}
+
+/// A program that branches on the third element of a vector of which two are loaded, then again, and ends.
+fn branches_on_a_tail() -> (Elf, u64) {
+    let mut a = Asm::new(TEXT);
+    vsetivli(&mut a, 2, E32_M1_TA_MA);
+    vmv_v_i(&mut a, 8, 1);
+    vsetivli(&mut a, 4, E32_M1_TA_MA);
+    a.inst(&Inst { rd: 9, rs2: 8, imm: 2, ..Inst::new(Op::VslidedownVi) });
+    a.inst(&Inst { rd: A0, rs2: 9, ..Inst::new(Op::VmvXS) });
+    let top = a.label_here();
+    let branch = a.here();
+    let past = a.label();
+    a.branch(Op::Beq, A0, 0, past);
+    a.place(past);
+    a.rri(Op::Addi, A1, A1, 1);
+    a.li(T0, 3);
+    a.branch(Op::Bltu, A1, T0, top);
+    a.li(A0, 5);
+    syscall(&mut a, 93);
+    let mut elf = ElfWriter::new(TEXT);
+    elf.segment(TEXT, a.finish(), 5).zeros(DATA, 0x1000);
+    (Elf::new("tail", &elf.finish()), branch)
+}
+
+#[test]
+fn a_program_stops_where_an_undefined_value_decides_and_says_why_it_is_undefined() {
+    let (elf, branch) = branches_on_a_tail();
+    let (mut child, port) = start(&elf, &["--sanitize"]);
+    let mut gdb = Client::new(&port);
+    assert!(monitor(&mut gdb, "explain v8").contains("never written"));
+    assert!(gdb.ask("c").starts_with("S05"));
+    // Before the branch is taken.
+    assert_eq!(u64::from(words(&gdb.ask("p20"))[0]), branch);
+    let why = monitor(&mut gdb, "why");
+    assert!(why.contains("undefined-branch") && why.contains("norm:vector_tail_element"), "{why}");
+    let why = monitor(&mut gdb, "explain a0");
+    assert!(why.starts_with("a0 is undefined") && why.contains("vslidedown.vi v9,v8,2"), "{why}");
+    let tail = monitor(&mut gdb, "explain v8");
+    assert!(tail.starts_with("v8[2] to v8[3] of 32 bits are undefined\n"), "{tail}");
+    assert!(tail.contains("vmv.v.i v8,1 (element 2)"), "{tail}");
+    assert_eq!(monitor(&mut gdb, "explain v8 1"), "v8 is defined\n");
+    assert!(monitor(&mut gdb, "explain v8 2").contains("0xffffffff are undefined"));
+    assert_eq!(monitor(&mut gdb, "explain a7"), "a7 is defined\n");
+    assert!(monitor(&mut gdb, &format!("explain {DATA:#x} 64")).ends_with("is defined\n"));
+    for nonsense in ["explain", "explain v99", "explain v8 x", "explain v8 99999999999", "explain x32 1 2"] {
+        let text = monitor(&mut gdb, nonsense);
+        assert!(text.contains("explain v8") || text.contains("has 4 elements"), "{nonsense}: {text}");
+    }
+    // The same place is reported once.
+    assert!(gdb.ask("c").starts_with("W05"));
+    assert_eq!(child.wait().expect("it ends").code(), Some(123));
+}
+
+/// gdb pauses the program again and again; a child that it forks goes on all the same, for longer than a
+/// pause.
+#[test]
+fn a_child_of_the_program_outlives_pauses() {
+    for (rounds, options) in [(5_000_000, &["--engine", "interpreter"][..]), (300_000, &["--sanitize"])] {
+        let elf = forks(rounds);
+        let (mut child, port) = start(&elf, options);
+        let mut gdb = Client::new(&port);
+        for _ in 0..4 {
+            assert!(gdb.ask("s").starts_with("S05"));
+        }
+        assert!(gdb.ask("c").starts_with("W09"), "{options:?}");
+        assert_eq!(child.wait().expect("it ends").code(), Some(9));
+    }
+}
+
+/// A program that ends with the status of its child, 9, which counts so far.
+fn forks(rounds: u64) -> Elf {
+    let mut a = Asm::new(TEXT);
+    // clone(SIGCHLD)
+    a.li(A0, 17);
+    for register in [A1, A2, A3, A4] {
+        a.li(register, 0);
+    }
+    syscall(&mut a, 220);
+    let parent = a.label();
+    a.branch(Op::Bne, A0, 0, parent);
+    // The child: some time, and status 9.
+    a.li(T0, rounds);
+    let top = a.label_here();
+    a.rri(Op::Addi, T0, T0, -1);
+    a.branch(Op::Bne, T0, 0, top);
+    a.li(A0, 9);
+    syscall(&mut a, 93);
+    a.place(parent);
+    // wait4(-1, DATA, 0, 0), and the child's status
+    a.li(A0, u64::MAX);
+    a.li(A1, DATA);
+    a.li(A2, 0);
+    a.li(A3, 0);
+    syscall(&mut a, 260);
+    a.li(T0, DATA);
+    a.rri(Op::Lbu, A0, T0, 1);
+    syscall(&mut a, 93);
+    let mut elf = ElfWriter::new(TEXT);
+    elf.segment(TEXT, a.finish(), 5).zeros(DATA, 0x1000);
+    Elf::new("fork", &elf.finish())
 }
 
 #[test]

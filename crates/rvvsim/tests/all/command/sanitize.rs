@@ -176,6 +176,69 @@ fn fatal_ends_the_run_at_the_first_finding() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("1 findings at 1 places"));
 }
 
+/// Compilers clip without a shift, and leave `vxrm` as they find it: nothing is rounded.
+#[test]
+fn a_shift_by_zero_does_not_use_vxrm() {
+    let scratch = Folder::new("sanitize-vxrm");
+    for (imm, register, status) in [(0, 0, 0), (1, 0, 123), (0, 32, 0), (0, 33, 123)] {
+        let elf = linux(|a| {
+            vsetivli(a, 1, E32_M1_TA_MA & !0x38 | 0x08);
+            vmv_v_i(a, 8, 1);
+            a.li(A1, register);
+            a.inst(&match register {
+                0 => Inst { rd: 10, rs2: 8, imm, ..Inst::new(Op::VnclipWi) },
+                // Of 2*SEW = 32 the low five bits count.
+                _ => Inst { rd: 10, rs2: 8, rs1: A1, ..Inst::new(Op::VnclipWx) },
+            });
+            a.li(A4, 0);
+        });
+        let (is, report) = sanitized(&[], &file(&scratch, "clip", &elf));
+        assert_eq!(is, Some(status), "{imm} {register}: {report}");
+        assert_eq!(report.contains("inherited-vxrm"), status != 0, "{report}");
+    }
+}
+
+/// gcc merges a register that it has spilled by a masked load of its slot. Under an undefined mask bit the
+/// element is undefined, which is reported where it decides something; of other memory the load is.
+#[test]
+fn a_masked_reload_from_the_stack_is_no_decision() {
+    let scratch = Folder::new("sanitize-reload");
+    for (from_stack, branches, kind) in
+        [(true, false, None), (true, true, Some("undefined-branch")), (false, false, Some("undefined-mask"))]
+    {
+        let elf = linux(|a| {
+            // A mask of two bits, and a load under four.
+            vsetivli(a, 2, E32_M1_TA_MA);
+            vmv_v_i(a, 8, 1);
+            a.inst(&Inst { rd: 0, rs2: 8, rs1: 8, ..Inst::new(Op::VmseqVv) });
+            vsetivli(a, 4, E32_M1_TA_MA);
+            vmv_v_i(a, 9, 3);
+            a.rri(Op::Addi, 2, 2, -64);
+            match from_stack {
+                true => a.rri(Op::Addi, A0, 2, 16),
+                false => a.li(A0, DATA + 64),
+            }
+            memory(a, "vse32.v", 9, A0);
+            a.inst(&Inst { rd: 10, rs1: A0, vm: false, ..Inst::new(Op::Vle32V) });
+            a.inst(&Inst {
+                rd: 11,
+                rs2: 10,
+                imm: if branches { 3 } else { 1 },
+                ..Inst::new(Op::VslidedownVi)
+            });
+            a.inst(&Inst { rd: A4, rs2: 11, ..Inst::new(Op::VmvXS) });
+            let past = a.label();
+            a.branch(Op::Beq, A4, 0, past);
+            a.place(past);
+            a.rri(Op::Addi, 2, 2, 64);
+            a.li(A4, 0);
+        });
+        let (status, report) = sanitized(&[], &file(&scratch, "reload", &elf));
+        assert_eq!(status, Some(if kind.is_some() { 123 } else { 0 }), "{report}");
+        assert!(kind.is_none_or(|kind| report.contains(kind) && report.contains("at 1 places")), "{report}");
+    }
+}
+
 #[test]
 fn hostile_suppressions_are_refused() {
     let scratch = Folder::new("sanitize-hostile-suppressions");

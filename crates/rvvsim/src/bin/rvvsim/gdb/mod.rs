@@ -8,11 +8,14 @@ mod arch;
 mod history;
 mod monitor;
 mod target;
+mod watch;
 
+use crate::sanitize::Sanitize;
 use gdbstub::common::Signal;
 use gdbstub::conn::ConnectionExt;
 use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonError};
 use gdbstub::stub::{DisconnectReason, GdbStubBuilder};
+use rvvsim::elf::Image;
 use rvvsim::{Machine, Outcome};
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -20,6 +23,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use target::{Debuggee, Reason};
+use watch::Watch;
 
 /// Where gdb is waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,38 +45,51 @@ pub fn parse_place(text: &str) -> Result<Place, String> {
     })
 }
 
-/// Waits for gdb and lets it drive the program; how that ended. When gdb goes without an end, the program
-/// goes on alone.
+/// A program, and how it is looked at.
+pub struct Subject<'a> {
+    pub image: &'a Image<'a>,
+    pub name: &'a str,
+    pub console: &'a dyn Fn() -> Box<dyn Write + Send>,
+    /// `--sanitize`.
+    pub sanitize: Option<&'a Sanitize>,
+}
+
+/// Waits for gdb and lets it drive the program; how that ended, and at how many places `--sanitize` found
+/// something. When gdb goes without an end, the program goes on alone.
 ///
 /// # Errors
-/// In words, when nobody can connect.
-pub fn run(
-    machine: &mut Machine,
-    place: &Place,
-    console: &dyn Fn() -> Box<dyn Write + Send>,
-) -> Result<Outcome, String> {
+/// In words, when nobody can connect, or a report cannot be written.
+pub fn run(machine: &mut Machine, place: &Place, subject: &Subject<'_>) -> Result<(Outcome, usize), String> {
     let client = wait_for_client(place)?;
     // A vector register in hexadecimal has to fit a packet.
     let packet = (4 * machine.hart().vector().vlenb).max(1 << 15);
-    let mut debuggee = Debuggee::new(machine, console);
+    let watch = subject.sanitize.map(|options| Watch::new(machine, subject.image, options));
+    let mut debuggee = Debuggee::new(machine, subject.console, watch);
     let stub = GdbStubBuilder::new(client).packet_buffer_size(packet).build();
     let stub = stub.map_err(|e| format!("gdb: {e}"))?;
     let end = stub.run_blocking::<Loop<'_>>(&mut debuggee);
     debuggee.let_go();
-    let ended = debuggee.ended.take();
-    drop(debuggee);
-    match end {
-        Ok(DisconnectReason::Kill) => Ok(Outcome::Signaled { signal: SIGKILL, trap: None }),
+    let killed = Outcome::Signaled { signal: SIGKILL, trap: None };
+    let outcome = match end {
+        Ok(DisconnectReason::Kill) => killed,
         Ok(DisconnectReason::TargetExited(_) | DisconnectReason::TargetTerminated(_)) => {
-            Ok(ended.unwrap_or(Outcome::Signaled { signal: SIGKILL, trap: None }))
+            debuggee.ended.take().unwrap_or(killed)
         }
         // Detached, or the connection was lost or made no sense: the program is not to blame.
-        Ok(DisconnectReason::Disconnect) => Ok(ended.unwrap_or_else(|| machine.run(None))),
+        Ok(DisconnectReason::Disconnect) => debuggee.run_alone(),
         Err(e) => {
             super::say::note(&format!("rvvsim: gdb: {e}; the program goes on without it\n"));
-            Ok(ended.unwrap_or_else(|| machine.run(None)))
+            debuggee.run_alone()
         }
-    }
+    };
+    let found = match (&debuggee.watch, subject.sanitize) {
+        (Some(watch), Some(options)) => {
+            // Each was said where it was met.
+            options.report(debuggee.machine, &watch.sanitizer, &watch.lines, subject.name, false)?
+        }
+        _ => 0,
+    };
+    Ok((outcome, found))
 }
 
 const SIGKILL: i32 = 9;

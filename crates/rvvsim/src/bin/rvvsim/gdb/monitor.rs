@@ -7,12 +7,20 @@ use rvvsim::observe;
 const HELP: &str = "\
 vtype     vtype in words, vl and VLMAX
 policies  what this run does with agnostic elements, and how it chooses vl
-why       the trap that ended the program, with the rule that was broken
+why       the trap that ended the program, with the rule that was broken; with --sanitize, what was found
+explain   with --sanitize: why an element, register or memory is undefined (explain v8 3, explain a0,
+          explain 0x20008 4)
 next      the instruction at pc
 ";
 
 /// What a command prints.
 pub fn answer(debuggee: &mut Debuggee<'_>, command: &str) -> String {
+    if let Some(what) = command.trim().strip_prefix("explain") {
+        return match &mut debuggee.watch {
+            Some(watch) => watch.explain(debuggee.machine, what),
+            None => "undefined values are followed by rvvsim --sanitize --gdb PORT\n".to_owned(),
+        };
+    }
     match command.trim() {
         "vtype" => {
             let hart = debuggee.machine.hart();
@@ -26,6 +34,9 @@ pub fn answer(debuggee: &mut Debuggee<'_>, command: &str) -> String {
             format!("VLEN {}; tail {}; mask {}; vl {}\n", config.vlen, config.tail, config.mask, config.vl)
         }
         "why" => match &debuggee.trap {
+            None if debuggee.watch.as_ref().is_some_and(|w| w.report.is_some()) => {
+                debuggee.watch.as_ref().and_then(|w| w.report.clone()).unwrap_or_default()
+            }
             Some(trap) => format!("{:?}: {} (tval {:#x})\n", trap.cause, trap.why, trap.tval),
             None => "no trap has ended the program\n".to_owned(),
         },

@@ -3,6 +3,7 @@
 use super::arch::{Base, Register, Rv64, description};
 use super::history::History;
 use super::monitor;
+use super::watch::Watch;
 use gdbstub::common::Signal;
 use gdbstub::stub::SingleThreadStopReason;
 use gdbstub::target::ext::auxv::{Auxv, AuxvOps};
@@ -67,12 +68,18 @@ pub struct Debuggee<'m> {
     pub ended: Option<Outcome>,
     /// The trap that ended it.
     pub trap: Option<Trap>,
+    /// With `--sanitize`.
+    pub watch: Option<Watch<'m>>,
     description: String,
     auxv: Vec<u8>,
 }
 
 impl<'m> Debuggee<'m> {
-    pub fn new(machine: &'m mut Machine, console: &'m dyn Fn() -> Box<dyn Write + Send>) -> Debuggee<'m> {
+    pub fn new(
+        machine: &'m mut Machine,
+        console: &'m dyn Fn() -> Box<dyn Write + Send>,
+        watch: Option<Watch<'m>>,
+    ) -> Debuggee<'m> {
         let process = machine.process().is_some();
         Debuggee {
             limit: machine.hart().config().max_insns.unwrap_or(u64::MAX),
@@ -83,6 +90,7 @@ impl<'m> Debuggee<'m> {
             console,
             ended: None,
             trap: None,
+            watch,
             description: description(machine.hart(), process),
             auxv: if process { auxiliary_vector(machine) } else { Vec::new() },
             machine,
@@ -91,9 +99,21 @@ impl<'m> Debuggee<'m> {
 
     /// gdb has gone: the limits are the user's again.
     pub fn let_go(&mut self) {
-        let hart = self.machine.hart_mut();
-        hart.config_mut().max_insns = (self.limit != u64::MAX).then_some(self.limit);
-        hart.stop_log();
+        self.machine.pause_at(None);
+        self.machine.hart_mut().stop_log();
+    }
+
+    /// Runs to the end, without gdb.
+    pub fn run_alone(&mut self) -> Outcome {
+        if let Some(outcome) = self.ended.take() {
+            return outcome;
+        }
+        let Some(watch) = &mut self.watch else { return self.machine.run(None) };
+        loop {
+            if let Some(outcome) = watch.run(self.machine, None) {
+                return outcome;
+            }
+        }
     }
 
     /// Runs for a moment; why it stopped, if it did.
@@ -162,13 +182,22 @@ impl<'m> Debuggee<'m> {
 
     /// Executes at most so many instructions, for a moment at most.
     fn advance(&mut self, most: u64) -> Option<Reason> {
-        let end = self.machine.instructions_retired().saturating_add(most).min(self.limit);
-        self.machine.hart_mut().config_mut().max_insns = Some(end);
-        let outcome = match self.machine.run(Some(Instant::now() + PAUSE)) {
-            Outcome::TimedOut => return None,
-            Outcome::OutOfInstructions if self.machine.instructions_retired() < self.limit => return None,
-            outcome => outcome,
+        let end = self.machine.instructions_retired().saturating_add(most);
+        self.machine.pause_at(Some(end));
+        let deadline = Some(Instant::now() + PAUSE);
+        let outcome = match &mut self.watch {
+            None => self.machine.run(deadline),
+            Some(watch) => match watch.run(self.machine, deadline) {
+                Some(outcome) => outcome,
+                None => return Some(Reason::Signal(Signal::SIGTRAP)),
+            },
         };
+        let retired = self.machine.instructions_retired();
+        match outcome {
+            Outcome::TimedOut => return None,
+            Outcome::OutOfInstructions if retired >= end && retired < self.limit => return None,
+            _ => {}
+        }
         let reason = match &outcome {
             // It stops where it was when the signal came; it ends when it is to go on.
             Outcome::Signaled { signal, trap } => {

@@ -6,7 +6,9 @@ mod place;
 mod suppress;
 
 use crate::say;
-use place::Places;
+pub use formats::Report;
+pub use lines::Lines;
+pub use place::Places;
 use rvvsim::elf::Image;
 use rvvsim::sanitize::{Rules, Sanitizer};
 use rvvsim::{Machine, Outcome};
@@ -28,6 +30,15 @@ pub struct Sanitize {
 }
 
 impl Sanitize {
+    /// What follows a program that has not run yet, and its lines.
+    pub fn start<'i>(&self, machine: &mut Machine, image: &'i Image) -> (Sanitizer, Lines<'i>) {
+        let mut sanitizer = Sanitizer::new(machine, image, Rules::Machine);
+        let bias = machine.process().map_or(0, |process| process.load_bias());
+        let lines = Lines::new(image, bias);
+        sanitizer.set_units(lines.units());
+        (sanitizer, lines)
+    }
+
     /// Runs the program; how it ended, `None` by a finding, and at how many places something was found.
     ///
     /// # Errors
@@ -39,10 +50,7 @@ impl Sanitize {
         name: &str,
         deadline: Option<Instant>,
     ) -> Result<(Option<Outcome>, usize), String> {
-        let mut sanitizer = Sanitizer::new(machine, image, Rules::Machine);
-        let bias = machine.process().map_or(0, |process| process.load_bias());
-        let lines = lines::Lines::new(image, bias);
-        sanitizer.set_units(lines.units());
+        let (mut sanitizer, lines) = self.start(machine, image);
         if self.fatal {
             sanitizer.set_fatal();
         }
@@ -58,19 +66,24 @@ impl Sanitize {
             }
             sanitizer.forget_findings();
         };
-        let shown = self.report(machine, &sanitizer, &lines, name)?;
+        let shown = self.report(machine, &sanitizer, &lines, name, true)?;
         if let Some(outcome) = &outcome {
             machine.end_child(outcome);
         }
         Ok((outcome, shown))
     }
 
-    fn report(
+    /// Says what was found, unless that was done; at how many places it was.
+    ///
+    /// # Errors
+    /// In words, if a report cannot be written.
+    pub fn report(
         &self,
         machine: &mut Machine,
         sanitizer: &Sanitizer,
-        lines: &lines::Lines,
+        lines: &Lines,
         name: &str,
+        say_all: bool,
     ) -> Result<usize, String> {
         let mut places = Places::new(sanitizer, lines, machine);
         let (mut shown, mut hidden, mut times) = (Vec::new(), 0, 0);
@@ -79,10 +92,10 @@ impl Sanitize {
                 hidden += 1;
             } else {
                 times += finding.count;
-                shown.push(formats::Report::new(finding, &mut places));
+                shown.push(Report::new(finding, &mut places));
             }
         }
-        for report in &shown {
+        for report in shown.iter().filter(|_| say_all) {
             say::note(&report.text());
         }
         let mut end = match shown.len() {
@@ -99,10 +112,9 @@ impl Sanitize {
             end += "; more undefined memory than can be followed: some of it counted as defined";
         }
         say::note(&(end + "\n"));
-        for (path, text) in [
-            (&self.json, formats::json as fn(&str, &[formats::Report]) -> String),
-            (&self.sarif, formats::sarif),
-        ] {
+        for (path, text) in
+            [(&self.json, formats::json as fn(&str, &[Report]) -> String), (&self.sarif, formats::sarif)]
+        {
             if let Some(path) = path {
                 std::fs::write(path, text(name, &shown))
                     .map_err(|e| format!("cannot write the findings to {}: {e}", path.display()))?;

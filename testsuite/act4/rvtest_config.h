@@ -1,0 +1,35 @@
+// What the generated tests ask of a configuration, as in rvvsim-rv64.yaml.
+#define CONFORMING_SM_SUPPORTED
+#define RVMODEL_PMP_GRAIN 0
+#define RVMODEL_NUM_PMPS 16
+#define D_SUPPORTED
+#define F_SUPPORTED
+#define ZFA_SUPPORTED
+#define ZFH_SUPPORTED
+#define ZBA_SUPPORTED
+#define ZBB_SUPPORTED
+#define ZBS_SUPPORTED
+#define ZAAMO_SUPPORTED
+#define ZABHA_SUPPORTED
+#define ZALRSC_SUPPORTED
+#define ZICBOM_SUPPORTED
+#define ZICBOZ_SUPPORTED
+#define ZICBOP_SUPPORTED
+#define ZIHPM_SUPPORTED
+#define ZCA_SUPPORTED
+#define ZCB_SUPPORTED
+#define ZCD_SUPPORTED
+#define S_SUPPORTED
+#define U_SUPPORTED
+#define SV39_SUPPORTED
+#define SV48_SUPPORTED
+#define SV57_SUPPORTED
+#define ZVL32B_SUPPORTED
+#define TIME_CSR_IMPLEMENTED 1
+#define VLEN 128
+#define ELEN 64
+#define SEWMIN 8
+#define MAXINDEXEEW 64
+#define LMULf8_SUPPORTED
+#define LMULf4_SUPPORTED
+#define LMULf2_SUPPORTED
