@@ -69,6 +69,23 @@ pub struct Command {
     programs: ProgramArgs,
 }
 
+/// Opens a store. Its server may just be starting, or starting again.
+fn patiently<T>(
+    line: &mut LiveLine,
+    mut open: impl FnMut() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let patience = Instant::now() + Duration::from_secs(15);
+    loop {
+        match open() {
+            Err(error @ StoreError::Lost { .. }) if Instant::now() < patience => {
+                line.say(&format!("{error}; trying again"));
+                std::thread::sleep(Duration::from_secs(1));
+            }
+            other => return other,
+        }
+    }
+}
+
 impl Command {
     /// Does what was asked for.
     #[must_use]
@@ -76,18 +93,9 @@ impl Command {
         exit(self.work())
     }
 
-    /// Joins the campaign. A server may just be starting.
+    /// Joins the campaign.
     fn join(&self, line: &mut LiveLine) -> Result<(Leases, Settings), StoreError> {
-        let patience = Instant::now() + Duration::from_secs(15);
-        loop {
-            match Leases::join_as(&self.store, self.lease, self.reduce_only) {
-                Err(error @ StoreError::Lost { .. }) if Instant::now() < patience => {
-                    line.say(&format!("{error}; trying again"));
-                    std::thread::sleep(Duration::from_secs(1));
-                }
-                other => return other,
-            }
-        }
+        patiently(line, || Leases::join_as(&self.store, self.lease, self.reduce_only))
     }
 
     fn work(&self) -> Done {
@@ -100,11 +108,11 @@ impl Command {
                 match begun.map(drop) {
                     Ok(()) => {}
                     Err(why) => {
-                        let joined = Leases::join(&self.store, self.lease).map(drop);
+                        let joined = self.join(&mut line).map(drop);
                         joined.map_err(|_| why)?;
                     }
                 }
-                Leases::join(&self.store, self.lease).map_err(fail)?
+                self.join(&mut line).map_err(fail)?
             }
             other => other.map_err(fail)?,
         };
@@ -123,7 +131,7 @@ impl Command {
         if let Some(count) = self.count {
             leases.end_at(count).map_err(fail)?;
         }
-        let mut store = Store::shared(&self.store).map_err(fail)?;
+        let mut store = patiently(&mut line, || Store::shared(&self.store)).map_err(fail)?;
         outln!("{}; worker {}", heading(&settings, &campaign, store.place()), leases.worker());
         let leases = Mutex::new(leases);
         let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds).without_passes();
