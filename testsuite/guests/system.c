@@ -247,8 +247,39 @@ static void files(void)
     char link[200] = "";
     CHECK(unlink("open") == 0 && sprintf(path, "/proc/self/fd/%d", fd) > 0);
     CHECK(readlink(path, link, sizeof link - 1) > 10 && !strcmp(link + strlen(link) - 10, " (deleted)"));
+    int nameless = open(".", O_TMPFILE | O_RDWR, 0600);
+    if (nameless >= 0) { // Not every file system has them.
+        CHECK(sprintf(path, "/proc/self/fd/%d", nameless) > 0);
+        CHECK(linkat(AT_FDCWD, path, AT_FDCWD, "named", AT_SYMLINK_FOLLOW) == 0 && unlink("named") == 0);
+    }
     CHECK(rmdir("folder") == 0 && chdir("/") == 0 && rmdir(folder) == 0);
     printf("files\n");
+}
+
+// A process in the background that blocks SIGTTOU may take the terminal.
+static void background(const char *terminal)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        CHECK(setsid() > 0);
+        int fd = open(terminal, O_RDWR);
+        CHECK(fd >= 0 && tcgetpgrp(fd) == getpgrp());
+        if ((pid = fork()) == 0) {
+            sigset_t set;
+            sigemptyset(&set);
+            sigaddset(&set, SIGTTOU);
+            sigprocmask(SIG_BLOCK, &set, NULL);
+            CHECK(setpgid(0, 0) == 0 && tcsetpgrp(fd, getpgrp()) == 0 && tcgetpgrp(fd) == getpid());
+            _exit(0);
+        }
+        CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+        _exit(0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    // Clocks of processes are there while these are.
+    clockid_t clock;
+    CHECK(clock_getcpuclockid(pid, &clock) == ESRCH && clock_getcpuclockid(getppid(), &clock) == 0);
 }
 
 static void terminals(void)
@@ -256,6 +287,7 @@ static void terminals(void)
     int master, slave;
     struct winsize size = {24, 80, 0, 0}, got;
     CHECK(openpty(&master, &slave, NULL, NULL, &size) == 0);
+    background(ttyname(slave));
     CHECK(ioctl(slave, TIOCGWINSZ, &got) == 0 && got.ws_row == 24 && got.ws_col == 80);
     struct termios t, u;
     CHECK(tcgetattr(slave, &t) == 0 && t.c_cc[VWERASE] == 'W' - 64 && t.c_cc[VLNEXT] == 'V' - 64);

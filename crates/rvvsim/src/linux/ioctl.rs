@@ -76,7 +76,15 @@ impl Process {
                 self.files.set_cloexec(fd, request == 0x5451)?;
                 Ok(0)
             }
-            plain if self.options.host_fs => plain_ioctl(hart, &host, plain, argument),
+            plain if self.options.host_fs => {
+                // Who refuses SIGTTOU may set a terminal from the background; the host knows only its own masks.
+                const SIGTTOU: i32 = 22;
+                let blocked = self.me().signals.blocked >> (SIGTTOU - 1) & 1 == 1;
+                match blocked || self.signals.ignores(SIGTTOU) {
+                    true => host::without_signal(SIGTTOU, || plain_ioctl(hart, &host, plain, argument)),
+                    false => plain_ioctl(hart, &host, plain, argument),
+                }
+            }
             _ => Err(Errno::NOTTY.into()),
         }
     }

@@ -378,10 +378,21 @@ impl Process {
     pub(super) fn sys_linkat(&mut self, hart: &mut Hart, args: [u64; 6]) -> Served {
         let [old_dir, old, new_dir, new, flags, _] = args;
         let follow = flags == AT_SYMLINK_FOLLOW;
-        let old_place = self.place(hart, old_dir, old, follow)?;
         if flags != 0 && !follow {
             return Err(Errno::INVAL.into());
         }
+        // A file without a name gets one by the link of its descriptor.
+        let text = user::read_path(hart, old)?;
+        let (full, _) = self.full_path(old_dir, &text, false)?;
+        if let Some(fd) = self.named_descriptor(&full).filter(|_| follow) {
+            let file = self.files.host(fd, Errno::XDEV)?;
+            let link = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+            let place = self.place(hart, new_dir, new, false)?;
+            return make_entry(place, |parent, name| {
+                rustix::fs::linkat(CWD, &link, parent, name, AtFlags::SYMLINK_FOLLOW)
+            });
+        }
+        let old_place = self.place(hart, old_dir, old, follow)?;
         // A path of the sandbox was followed to its end already.
         let flags = if follow && old_place.is_host() { AtFlags::SYMLINK_FOLLOW } else { AtFlags::empty() };
         let (old_parent, old_name) = old_place.entry(true)?;

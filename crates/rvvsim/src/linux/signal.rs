@@ -244,7 +244,7 @@ impl Signals {
         Signals { actions: [Action::default(); 65], pending: Pending::default(), trampoline }
     }
 
-    fn ignores(&self, signal: i32) -> bool {
+    pub fn ignores(&self, signal: i32) -> bool {
         match self.actions[signal as usize].handler {
             SIG_IGN => true,
             SIG_DFL => HARMLESS & bit(signal) != 0,

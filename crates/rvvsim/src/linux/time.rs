@@ -179,16 +179,33 @@ fn write_timeval(hart: &mut Hart, at: u64, nanos: u64) -> Result<(), Errno> {
 }
 
 impl Process {
+    /// A clock by Linux's number. Below 0 it is one of CPU time, of the process or thread whose id it contains:
+    /// another process has one on the host, if the guest knows it by the host's id.
+    fn read_clock(&self, hart: &Hart, clock: u64) -> Result<u64, Errno> {
+        const OF_THREAD: i32 = 4;
+        let number = clock as i32;
+        let (id, of_thread) = (!(number >> 3), number & OF_THREAD != 0);
+        let own = match of_thread {
+            true => self.threads.index_of(id as u32).is_some(),
+            false => id as u32 == self.identity.pid,
+        };
+        if number >= 0 || id == 0 || own {
+            return self.time.read(hart, clock);
+        }
+        let seen = !of_thread && self.options.host_fs && matches!(self.time.clock, Clock::Host);
+        seen.then(|| super::host::clock(number)).flatten().ok_or(Errno::INVAL)
+    }
+
     /// `clock_gettime(clock, time)`.
     pub(super) fn sys_clock_gettime(&mut self, hart: &mut Hart, clock: u64, at: u64) -> Served {
-        let nanos = self.time.read(hart, clock)?;
+        let nanos = self.read_clock(hart, clock)?;
         write_timespec(hart, at, nanos)?;
         Ok(0)
     }
 
     /// `clock_getres(clock, resolution)`.
     pub(super) fn sys_clock_getres(&mut self, hart: &mut Hart, clock: u64, at: u64) -> Served {
-        self.time.read(hart, clock)?;
+        self.read_clock(hart, clock)?;
         if at != 0 {
             let nanos = if matches!(clock, 5 | 6) { 4_000_000 } else { 1 };
             write_timespec(hart, at, nanos)?;

@@ -147,7 +147,7 @@ impl Machine {
     }
 
     /// Runs as [`Machine::run`] does, on the interpreter, while `observer` is told of what happens; see
-    /// [`observe`](crate::observe). `None` if the observer has seen enough. Children of a guest that forks
+    /// [`observe`]. `None` if the observer has seen enough. Children of a guest that forks
     /// have a copy of the observer, and never return from here.
     pub fn run_observed(
         &mut self,
