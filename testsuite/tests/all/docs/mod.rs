@@ -137,15 +137,9 @@ fn commands(wanted: &[&str]) -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE/deps").to_owned();
     let modified = |path: &Path| path.metadata().and_then(|m| m.modified()).ok();
+    let newest = sources(&["crates", "isa", "bugs"]).iter().filter_map(|path| modified(path)).max();
     for name in wanted {
-        let command = folder.join(name);
-        let sources = std::fs::read_to_string(folder.join(format!("{name}.d"))).unwrap_or_default();
-        let fresh = !sources.is_empty()
-            && sources
-                .split_whitespace()
-                .skip(1)
-                .all(|source| modified(Path::new(source)) <= modified(&command));
-        if fresh && command.exists() {
+        if modified(&folder.join(name)) >= newest {
             continue;
         }
         let mut build = Command::new(env!("CARGO"));
@@ -157,6 +151,24 @@ fn commands(wanted: &[&str]) -> PathBuf {
         assert!(build.status().expect("cargo").success(), "{name} cannot be built");
     }
     folder
+}
+
+/// What the commands are built from. (Cargo lists that beside a command only where it was asked for the command.)
+fn sources(folders: &[&str]) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path())
+        {
+            match entry.is_dir() {
+                // Tests and examples are in no command.
+                true if entry.ends_with("tests") || entry.ends_with("examples") => {}
+                true => folders.push(entry),
+                false => files.push(entry),
+            }
+        }
+    }
+    files
 }
 
 /// Says what is wrong with a block, if anything is.
