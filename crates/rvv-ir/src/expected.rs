@@ -11,8 +11,8 @@ pub struct Contents {
     pub bytes: Vec<u8>,
     /// A set bit means that the same bit of `bytes` is defined; any other may be anything.
     pub defined: Vec<u8>,
-    /// Elements that may have one of several values, by their numbers: these, in ascending order. Bits in which
-    /// they differ are not `defined`. A NaN stands for any NaN.
+    /// Elements that may have one of several values, by their numbers: these, in ascending order. Bits in
+    /// which they differ are not `defined`. A NaN stands for any NaN.
     pub either: BTreeMap<usize, Vec<u64>>,
 }
 
@@ -58,8 +58,8 @@ impl Contents {
         !values.iter().any(|&v| v == is || nan && is_nan(buffer.elem, v))
     }
 
-    /// Element `at`, of a buffer of this type, may have any of these values and no other. What it is by `bytes`
-    /// becomes the first of them, where all agree.
+    /// Element `at`, of a buffer of this type, may have any of these values and no other. What it is by
+    /// `bytes` becomes the first of them, where all agree.
     pub fn set_either(&mut self, elem: Elem, at: usize, mut values: Vec<u64>) {
         values.sort_unstable();
         values.dedup();

@@ -14,8 +14,8 @@
 //! The head names the version of the format, the VLEN and the choice of vl. Each output buffer of the program
 //! follows with its type, and rows of elements behind the index of the first. An element is its value in
 //! hexadecimal, `?` for a digit that may be anything; if a digit is defined in part, all bits of the element
-//! behind `0b`, `?` for each that may be anything. After its rows, `either 3: 3f800000 3f800001` lists the values
-//! that an element may have, if it is one of several. `#` starts a comment.
+//! behind `0b`, `?` for each that may be anything. After its rows, `either 3: 3f800000 3f800001` lists the
+//! values that an element may have, if it is one of several. `#` starts a comment.
 
 use crate::{Buffer, Contents, Expected, Program, VlChoice};
 use std::fmt::Write;

@@ -17,8 +17,8 @@ pub struct Program {
     pub comment: Vec<String>,
     /// Global arrays, in the order in which `out` ones are printed.
     pub buffers: Vec<Buffer>,
-    /// Compilers may contract: a product that is added to, or subtracted from, something may be rounded once with
-    /// the sum rather than before it, or not. What the program prints is then a set: see
+    /// Compilers may contract: a product that is added to, or subtracted from, something may be rounded once
+    /// with the sum rather than before it, or not. What the program prints is then a set: see
     /// [`Contents::either`](crate::Contents::either).
     pub contract: bool,
     /// Buffers that C has as fields of one array of structures, by their numbers: see [`crate::records`].
@@ -155,8 +155,8 @@ pub struct VarDecl {
     /// Its type: [`Type::Vector`], [`Type::Mask`], [`Type::Scalar`], [`Type::Size`], [`Type::Ptrdiff`],
     /// [`Type::Ulong`] or [`Type::Long`].
     pub ty: Type,
-    /// Of a vector: where VLEN is known to the compiler, it has a fixed length in C (`riscv_rvv_vector_bits`).
-    /// It changes no meaning.
+    /// Of a vector: where VLEN is known to the compiler, it has a fixed length in C
+    /// (`riscv_rvv_vector_bits`). It changes no meaning.
     pub fixed: bool,
 }
 

@@ -157,8 +157,8 @@ pub fn generate(plan: &Plan, k: u64, settings: &Settings) -> Result<Generated, G
     Ok(generated)
 }
 
-/// Gives half of the vector variables a fixed length. Overloaded names are for the types without one, and so is
-/// inline assembly.
+/// Gives half of the vector variables a fixed length. Overloaded names are for the types without one, and so
+/// is inline assembly.
 fn fix_vectors(program: &mut Program, rng: &mut Rng) {
     fn bound(body: &[Stmt], found: &mut Vec<Var>) {
         for stmt in body {

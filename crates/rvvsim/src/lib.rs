@@ -47,8 +47,8 @@
 //!
 //! # Map
 //!
-//! Public: [`config`], [`elf`] files, [`linux`] processes, [`observe`], [`trace`], [`sanitize`], [`fp`] (floating point as RISC-V
-//! has it), [`vector`] (state and rules of the vector unit).
+//! Public: [`config`], [`elf`] files, [`linux`] processes, [`observe`], [`trace`], [`sanitize`], [`fp`]
+//! (floating point as RISC-V has it), [`vector`] (state and rules of the vector unit).
 //!
 //! Inside, as ARCHITECTURE.md describes: `hart` and `mem` (state, loads and stores, the software TLB),
 //! `scalar` and `vector` (what instructions do, by chapter of the manual), `engine` and `jit` (decode-once

@@ -8,16 +8,16 @@
 //!
 //! They hold from version to version.
 //!
-//! * For each instruction there is one [`before`](Observer::before) and one [`after`](Observer::after), in the
-//!   order of execution. What an observer sees of a hart in `before` is the state before the instruction.
+//! * For each instruction there is one [`before`](Observer::before) and one [`after`](Observer::after), in
+//!   the order of execution. What an observer sees of a hart in `before` is the state before the instruction.
 //! * Between the two, in this order: [`vector`](Observer::vector) if it is a vector instruction other than
 //!   `vset{i}vl{i}`, [`access`](Observer::access) for each access of memory in the order in which they are
-//!   made (vector accesses element by element, field by field), then either
-//!   [`retired`](Observer::retired) or [`trap`](Observer::trap). They see the state behind the instruction; of
-//!   an instruction that traps, what it has done so far.
+//!   made (vector accesses element by element, field by field), then either [`retired`](Observer::retired) or
+//!   [`trap`](Observer::trap). They see the state behind the instruction; of an instruction that traps, what
+//!   it has done so far.
 //! * A system call is no trap. It is a [`system_call`](Observer::system_call) before it is served, after the
-//!   `after` of its `ecall`; and a [`system_return`](Observer::system_return) when its result is there, unless
-//!   it does not return.
+//!   `after` of its `ecall`; and a [`system_return`](Observer::system_return) when its result is there,
+//!   unless it does not return.
 //! * What is not in [`Observer::wants`] is not worked out and not told.
 //! * Observing changes nothing that a program can see.
 

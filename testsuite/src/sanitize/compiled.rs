@@ -1,9 +1,9 @@
 //! The same of compiled programs: a compiler may leave more defined than the oracle says, and never less.
 //!
 //! Compilers are wrong at times. A bit that the oracle calls defined and the sanitizer does not is a false
-//! report unless it can be shown to be real: with another choice for agnostic elements, for what a system call
-//! leaves in vector registers, or with another `vxrm` at the start, the program prints something else than it
-//! must, or does not end.
+//! report unless it can be shown to be real: with another choice for agnostic elements, for what a system
+//! call leaves in vector registers, or with another `vxrm` at the start, the program prints something else
+//! than it must, or does not end.
 
 use super::{VLENS, place};
 use rvv_ir::{Expected, Program};

@@ -21,8 +21,8 @@ pub(super) fn commands(programs: &[&Program], file: &str, libc: bool) -> [String
     let calls = programs.iter().flat_map(|p| p.calls());
     let groups = calls.into_iter().any(|c| c.intrinsic.extension == Extension::Crypto);
     let zvl = if groups && !march.contains("_zvl") { "_zvl128b" } else { "" };
-    // Contraction would round less often than plain C says; some programs allow it. Programs of intrinsics hold signalling NaNs, and
-    // some change frm: by default gcc need not respect either.
+    // Contraction would round less often than plain C says; some programs allow it. Programs of intrinsics
+    // hold signalling NaNs, and some change frm: by default gcc need not respect either.
     let rounding = programs.iter().any(|p| sets_frm(p));
     let contract = programs.iter().all(|p| p.contract);
     let (clang, gcc) = match (plain, rounding) {

@@ -101,8 +101,8 @@ impl<'e> Mode<'e> {
 /// What a compiler needs besides `-march` and `-mabi=lp64d` for a file without the C library.
 pub const FREESTANDING: &[&str] = &["-ffreestanding", "-fno-stack-protector", "-nostdlib", "-static"];
 
-/// The same for programs of plain C. Loops may be what functions of the C library do; compilers look for that only
-/// where they may take it that there is one. The file has those that they call.
+/// The same for programs of plain C. Loops may be what functions of the C library do; compilers look for that
+/// only where they may take it that there is one. The file has those that they call.
 pub const HOSTED: &[&str] = &["-fhosted", "-fno-stack-protector", "-nostdlib", "-static"];
 
 /// One translation unit with these programs, which are valid. It compiles without warnings under `-Wall`.

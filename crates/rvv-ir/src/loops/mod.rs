@@ -186,7 +186,8 @@ impl Builtin {
 }
 
 /// What compilers are told about a loop. It changes no meaning: clang may reorder floating-point operations
-/// in a loop it is told to vectorise, so [`Pragma::Vectorize`] and [`Pragma::Width`] are for loops without any.
+/// in a loop it is told to vectorise, so [`Pragma::Vectorize`] and [`Pragma::Width`] are for loops without
+/// any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pragma {
     /// Nothing.

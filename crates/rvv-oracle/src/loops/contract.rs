@@ -1,7 +1,8 @@
 //! Contraction (C11, 6.5: "A floating expression may be contracted, that is, evaluated as though it were a
 //! single operation"): a product that is added to or subtracted from something may be rounded once with the
-//! sum. Compilers decide that for each operation anew, and gcc also across assignments. So an expression has a
-//! set of values. It may be stored, and nothing more: what is one of several decides nothing, and is not read.
+//! sum. Compilers decide that for each operation anew, and gcc also across assignments. So an expression has
+//! a set of values. It may be stored, and nothing more: what is one of several decides nothing, and is not
+//! read.
 
 use super::{Typed, arith};
 use crate::eval::{Frame, Machine};
@@ -60,8 +61,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Writes an element that has one of these values; `product` says that it may still be contracted with what
-    /// it is added to.
+    /// Writes an element that has one of these values; `product` says that it may still be contracted with
+    /// what it is added to.
     pub(super) fn store_one_of(
         &mut self,
         buffer: usize,

@@ -335,8 +335,8 @@ fn hostile_programs_are_given_up_soon() {
     }
 }
 
-/// 1 + 2⁻¹² squared is 1 + 2⁻¹¹ + 2⁻²⁴, of which f32 keeps 1 + 2⁻¹¹: the difference to that is 0, or 2⁻²⁴ if the
-/// product is not rounded.
+/// 1 + 2⁻¹² squared is 1 + 2⁻¹¹ + 2⁻²⁴, of which f32 keeps 1 + 2⁻¹¹: the difference to that is 0, or 2⁻²⁴ if
+/// the product is not rounded.
 #[test]
 fn where_compilers_may_contract_a_sum_has_a_set_of_values() {
     const TINY: u64 = 0x3380_0000;

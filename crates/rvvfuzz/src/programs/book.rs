@@ -1,4 +1,5 @@
-//! What a campaign's main thread does: it stores what workers and the reducer find, and says how far they are.
+//! What a campaign's main thread does: it stores what workers and the reducer find, and says how far they
+//! are.
 
 use super::campaign::Campaign;
 use super::measure::yardstick::Measured;

@@ -150,7 +150,8 @@ fn tls_is_what_users_of_libpq_expect() {
 /// answer of this number, or the worker's request.
 struct Wire {
     port: u16,
-    /// Parts that may still pass, of answers, of requests, and of answers that something is stored; below 0, all may.
+    /// Parts that may still pass, of answers, of requests, and of answers that something is stored; below 0,
+    /// all may.
     left: Arc<[AtomicI64; 3]>,
 }
 
@@ -174,7 +175,8 @@ impl Wire {
         Wire { port, left }
     }
 
-    /// Cuts the connection before the answer (0), the request (1) or the answer to a commit (2) of this number.
+    /// Cuts the connection before the answer (0), the request (1) or the answer to a commit (2) of this
+    /// number.
     fn cut(&self, which: usize, after: i64) {
         self.left[which].store(after, Ordering::SeqCst);
     }
@@ -266,7 +268,8 @@ fn a_connection_may_be_lost_in_every_state() {
     drop(Store::create(&place, &settings, &["a".into()]).unwrap());
     let wire = Wire::new(server.port);
     let over: Place = address.replace(&server.port.to_string(), &wire.port.to_string()).parse().unwrap();
-    // Where an answer is lost after something was stored matters most. All states take minutes: `RVVFUZZ_CUTS=1`.
+    // Where an answer is lost after something was stored matters most. All states take minutes:
+    // `RVVFUZZ_CUTS=1`.
     let step = std::env::var("RVVFUZZ_CUTS").ok().and_then(|n| n.parse().ok()).unwrap_or(13);
     let mut seed = 0;
     let mut firsts = Vec::new();

@@ -1,4 +1,5 @@
-//! Work of every kind in one queue: programs, reductions, bisections and measurements, on a file and on a server.
+//! Work of every kind in one queue: programs, reductions, bisections and measurements, on a file and on a
+//! server.
 
 use crate::fleet::{PASSWORD, place, run, rvvfuzz, said};
 use rvvfuzz::programs::judge::outcome::{Kind, Outcome};
@@ -147,8 +148,8 @@ fn what_waits_is_taken_by_priority() {
     by_priority(&Place::from(&folder.path().join("c.db")));
 }
 
-/// A clang of which a pass, the seventh, crashes on subtractions. It says when it is bisected, and is slow then
-/// while there is a file `slow`.
+/// A clang of which a pass, the seventh, crashes on subtractions. It says when it is bisected, and is slow
+/// then while there is a file `slow`.
 fn broken_clang(folder: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -196,7 +197,8 @@ fn until(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-/// A worker that is killed in the middle of a bisection, and one in the middle of a measurement: others do both.
+/// A worker that is killed in the middle of a bisection, and one in the middle of a measurement: others do
+/// both.
 fn killed_in_the_middle(test: &str, folder: &Path, store: &str) {
     let Some(bin) = broken_clang(folder) else {
         println!("{test}: skipped, no clang 19 or later (tools/setup)");

@@ -1,5 +1,5 @@
-//! Loops whose products compilers may contract with what they are added to. The values of each statement are a
-//! small set, so what it stores is read by nothing else.
+//! Loops whose products compilers may contract with what they are added to. The values of each statement are
+//! a small set, so what it stores is read by nothing else.
 
 use super::Writer;
 use super::value::Val;

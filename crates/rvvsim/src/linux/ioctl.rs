@@ -77,7 +77,8 @@ impl Process {
                 Ok(0)
             }
             plain if self.options.host_fs => {
-                // Who refuses SIGTTOU may set a terminal from the background; the host knows only its own masks.
+                // Who refuses SIGTTOU may set a terminal from the background; the host knows only its own
+                // masks.
                 const SIGTTOU: i32 = 22;
                 let blocked = self.me().signals.blocked >> (SIGTTOU - 1) & 1 == 1;
                 match blocked || self.signals.ignores(SIGTTOU) {

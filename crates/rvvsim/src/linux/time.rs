@@ -179,8 +179,8 @@ fn write_timeval(hart: &mut Hart, at: u64, nanos: u64) -> Result<(), Errno> {
 }
 
 impl Process {
-    /// A clock by Linux's number. Below 0 it is one of CPU time, of the process or thread whose id it contains:
-    /// another process has one on the host, if the guest knows it by the host's id.
+    /// A clock by Linux's number. Below 0 it is one of CPU time, of the process or thread whose id it
+    /// contains: another process has one on the host, if the guest knows it by the host's id.
     fn read_clock(&self, hart: &Hart, clock: u64) -> Result<u64, Errno> {
         const OF_THREAD: i32 = 4;
         let number = clock as i32;

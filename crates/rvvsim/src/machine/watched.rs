@@ -11,8 +11,8 @@ use std::time::Instant;
 /// The form of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TraceFormat {
-    /// Behind each vector register, which of its bits are not agnostic, where some are; and registers that are
-    /// agnostic as a whole, which Spike does not show.
+    /// Behind each vector register, which of its bits are not agnostic, where some are; and registers that
+    /// are agnostic as a whole, which Spike does not show.
     pub validity: bool,
     /// In few bytes instead of lines; [`trace::Decoder`](crate::trace::Decoder) reads them.
     pub binary: bool,

@@ -1,5 +1,5 @@
-//! An estimate of cycles on an in-order core: a table of costs by class of instruction, and the times at which
-//! registers and units are ready. Caches, branch prediction and everything else are left out.
+//! An estimate of cycles on an in-order core: a table of costs by class of instruction, and the times at
+//! which registers and units are ready. Caches, branch prediction and everything else are left out.
 
 use super::{Observer, VectorOperation, Wants};
 use crate::hart::Hart;

@@ -1,10 +1,10 @@
-//! A trace in few bytes: what is as expected takes no room. The reader keeps the same expectations, so that it
-//! gets the same commits back.
+//! A trace in few bytes: what is as expected takes no room. The reader keeps the same expectations, so that
+//! it gets the same commits back.
 //!
-//! Behind [`MAGIC`] and the bytes of a vector register there is a record for each instruction: a byte that says
-//! what is not as expected, and that. Expected are the hart and mode of the record before, the address behind
-//! it, and the bits that were at this address the last time. Registers and addresses are differences from what
-//! they were; numbers have seven bits in a byte, lowest first.
+//! Behind [`MAGIC`] and the bytes of a vector register there is a record for each instruction: a byte that
+//! says what is not as expected, and that. Expected are the hart and mode of the record before, the address
+//! behind it, and the bits that were at this address the last time. Registers and addresses are differences
+//! from what they were; numbers have seven bits in a byte, lowest first.
 
 use super::commit::{Commit, Write};
 use crate::engine::MemoryEvent;

@@ -69,8 +69,8 @@ impl Commit {
         self.writes.sort_by_key(Write::key);
     }
 
-    /// Appends the line: as Spike's `--log-commits` writes it, but for `&0x…` behind a vector register of which
-    /// some bits are agnostic.
+    /// Appends the line: as Spike's `--log-commits` writes it, but for `&0x…` behind a vector register of
+    /// which some bits are agnostic.
     pub fn text(&self, out: &mut String) {
         let width = if self.word & 3 == 3 { 8 } else { 4 };
         let _ = write!(

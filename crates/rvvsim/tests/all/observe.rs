@@ -163,8 +163,8 @@ fn cycles_follow_the_table_of_costs() {
     let mul = |a: &mut Asm, rd: u8, rs1: u8| a.rrr(Op::Mul, rd, rs1, rs1);
     assert_eq!(cycles(128, &|a| (mul(a, T0, T1), add(T2, T0)(a)).1), none + 4);
     assert_eq!(cycles(128, &|a| (mul(a, T0, T1), add(T2, T1)(a)).1), none + 2);
-    // 16 elements of 32 bits: four steps of a unit of 128 bits, one of 512. Nine wait for the one before, which
-    // writes the same register; the last ends while scalar instructions execute.
+    // 16 elements of 32 bits: four steps of a unit of 128 bits, one of 512. Nine wait for the one before,
+    // which writes the same register; the last ends while scalar instructions execute.
     let chain = |a: &mut Asm| {
         a.inst(&Inst { rd: T0, rs1: 0, imm: E32_M1_TA_MA, ..Inst::new(Op::Vsetvli) });
         for _ in 0..10 {

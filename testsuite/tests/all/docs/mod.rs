@@ -153,7 +153,8 @@ fn commands(wanted: &[&str]) -> PathBuf {
     folder
 }
 
-/// What the commands are built from. (Cargo lists that beside a command only where it was asked for the command.)
+/// What the commands are built from. (Cargo lists that beside a command only where it was asked for the
+/// command.)
 fn sources(folders: &[&str]) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
     let mut files = Vec::new();

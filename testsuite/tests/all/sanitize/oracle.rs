@@ -12,7 +12,8 @@ fn the_output_is_undefined_where_the_oracle_says_so() {
     assert!(tally.undefined > tally.bits / 1000 && tally.undefined < tally.bits, "{tally:?}");
 }
 
-/// Compiled code leaves more defined than the oracle says, never less; nor does it decide by what is undefined.
+/// Compiled code leaves more defined than the oracle says, never less; nor does it decide by what is
+/// undefined.
 #[test]
 fn compiled_programs_leave_nothing_undefined_that_is_defined() {
     let levels = ["O0".to_owned(), "O2".to_owned()];

@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 ///
 /// The store is a database of a PostgreSQL server, or a file on this machine. The first worker begins the
 /// campaign by the options it is given; the others find them in the store. Each takes programs, findings to
-/// reduce and to bisect, and measurements (`rvvfuzz yardstick --store`), by priority and by what it can do, and
-/// says now and then that it lives; what a dead one had taken is done by another. Every program is counted
-/// once.
+/// reduce and to bisect, and measurements (`rvvfuzz yardstick --store`), by priority and by what it can do,
+/// and says now and then that it lives; what a dead one had taken is done by another. Every program is
+/// counted once.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

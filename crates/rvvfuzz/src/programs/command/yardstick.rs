@@ -60,8 +60,8 @@ pub struct Command {
     /// Wait until they are done
     #[arg(long, requires = "store")]
     wait: bool,
-    /// Sooner than other work, or later: above 10 before programs that somebody left, below -10 after rests, below -30
-    /// after all programs
+    /// Sooner than other work, or later: above 10 before programs that somebody left, below -10 after rests,
+    /// below -30 after all programs
     #[arg(long, default_value_t = 0, requires = "store", allow_hyphen_values = true, value_name = "N")]
     priority: i32,
     /// One campaign that was ordered; for workers

@@ -1,5 +1,5 @@
-//! A measurement that somebody has ordered, in a process of its own: so its CPU time is that process's, whatever
-//! else a worker does.
+//! A measurement that somebody has ordered, in a process of its own: so its CPU time is that process's,
+//! whatever else a worker does.
 
 use crate::programs::store::orders::Order;
 use std::fs::File;

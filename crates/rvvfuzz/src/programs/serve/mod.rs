@@ -66,7 +66,8 @@ impl Server {
         let site = RwLock::new(Arc::new(Site::read(&store, &selected)?));
         let mut secret = [0; 24];
         rand::rng().fill_bytes(&mut secret);
-        // Opening a large store takes a while: not when somebody waits. One that cannot be written says so then.
+        // Opening a large store takes a while: not when somebody waits. One that cannot be written says so
+        // then.
         let writer = token.as_ref().and_then(|_| Store::annotate(place).ok());
         let session = secret.iter().map(|b| format!("{b:02x}")).collect();
         Ok(Server {

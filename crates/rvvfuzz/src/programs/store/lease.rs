@@ -1,10 +1,10 @@
 //! A campaign that many workers share.
 //!
 //! A worker takes ranges of programs, verdicts to reduce, reduced ones to bisect, and measurements, each with
-//! a *lease*: a row that says whose it is, and until when. What waits is taken by priority, if the machine can
-//! do it. A worker renews its leases while it lives. What comes of one is stored in the transaction that gives
-//! the lease back, and only by whoever still has it ([`super::leased`]); so everything is done once, whoever
-//! dies.
+//! a *lease*: a row that says whose it is, and until when. What waits is taken by priority, if the machine
+//! can do it. A worker renews its leases while it lives. What comes of one is stored in the transaction that
+//! gives the lease back, and only by whoever still has it ([`super::leased`]); so everything is done once,
+//! whoever dies.
 //!
 //! A transaction whose answer is lost with the connection is done again, and may have been done before. So
 //! whoever takes something looks, the second time, whether it is theirs already.
@@ -260,7 +260,8 @@ impl Leases {
         self.store.save_meta("count", &count.to_string())
     }
 
-    /// What waits, of these kinds and at least this priority, what is done first at the beginning: kind, first, count.
+    /// What waits, of these kinds and at least this priority, what is done first at the beginning: kind,
+    /// first, count.
     fn waiting(&self, kinds: &[String], least: i64) -> Result<Vec<Waiting>, StoreError> {
         let now = self.store.db.dialect().now;
         let kinds: Vec<String> = kinds.iter().map(|k| format!("'{k}'")).collect();

@@ -194,8 +194,8 @@ pub struct Worked<'a> {
     pub able: &'a Able,
 }
 
-/// The verdicts of a batch that this worker has stored, and was not told so: the connection was lost. Its time
-/// says that it is this one, and nobody else's of the same programs.
+/// The verdicts of a batch that this worker has stored, and was not told so: the connection was lost. Its
+/// time says that it is this one, and nobody else's of the same programs.
 fn stored_before(to: &mut dyn Statements, batch: &BatchRecord) -> Result<Option<Vec<i64>>, StoreError> {
     let sql = "select count(*) from batches where first = ?1 and count = ?2 and seconds = ?3 and checks = ?4";
     let rows = to.query(sql, values![batch.first, batch.count, batch.seconds, batch.checks])?;

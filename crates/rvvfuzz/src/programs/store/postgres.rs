@@ -137,8 +137,8 @@ impl Postgres {
     }
 }
 
-/// The password of a database: PGPASSWORD, or from `~/.pgpass` or the file that PGPASSFILE names. As libpq has it,
-/// a file that others may read is none.
+/// The password of a database: PGPASSWORD, or from `~/.pgpass` or the file that PGPASSFILE names. As libpq
+/// has it, a file that others may read is none.
 fn password(config: &Config) -> Result<Option<String>, String> {
     if let Ok(password) = std::env::var("PGPASSWORD") {
         return Ok(Some(password));

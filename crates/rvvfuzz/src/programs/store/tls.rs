@@ -265,8 +265,8 @@ impl ServerCertVerifier for Verifier {
             Err(rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. })) => {
                 self.is_for(certificate, name).map(|()| ServerCertVerified::assertion())
             }
-            // One that signed itself is an authority's, which no server should have; but it is the very one that is
-            // trusted. When it is valid has been looked at before.
+            // One that signed itself is an authority's, which no server should have; but it is the very one
+            // that is trusted. When it is valid has been looked at before.
             Err(rustls::Error::InvalidCertificate(Other(_))) if self.roots.contains(certificate) => {
                 self.is_for(certificate, name).map(|()| ServerCertVerified::assertion())
             }
@@ -333,7 +333,8 @@ fn said(error: &rustls::Error, mode: Mode) -> Option<String> {
             "sslmode={mode} cannot check the server's certificate, which is of X.509 version 1; make it with extensions, such as \
              a subjectAltName"
         ),
-        // A root of the same name, but another one, has not made the signature; and one may have signed itself.
+        // A root of the same name, but another one, has not made the signature; and one may have signed
+        // itself.
         rustls::Error::InvalidCertificate(why)
             if matches!(why, UnknownIssuer | BadSignature) || is("CaUsedAsEndEntity") =>
         {

@@ -336,7 +336,8 @@ impl Compiler {
         }
         let gcc = self.family == Family::Gcc;
         let custom = self.family == Family::Custom;
-        // Loops of plain C may be what functions of the C library do: compilers look for that in a program that has one.
+        // Loops of plain C may be what functions of the C library do: compilers look for that in a program
+        // that has one.
         let hosted = programs.iter().all(|p| p.is_plain()) && (gcc || self.family == Family::Clang);
         let told = [
             (hosted, HOSTED),

@@ -40,16 +40,16 @@ pub struct ObserveOptions {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["elf", "demo"])]
     pub read_trace: Option<PathBuf>,
 
-    /// Print how the program accesses memory, instruction by instruction, to standard error at the end: bytes,
-    /// strides, cache lines, misaligned accesses. With a file, also write it there as JSON.
+    /// Print how the program accesses memory, instruction by instruction, to standard error at the end:
+    /// bytes, strides, cache lines, misaligned accesses. With a file, also write it there as JSON.
     #[arg(long, env = "RVVSIM_ACCESSES", value_name = "FILE", num_args = 0..=1, require_equals = true,
           default_missing_value = "/dev/null",
           conflicts_with_all = ["trace", "gdb", "sanitize", "sweep", "count", "profile"])]
     pub accesses: Option<PathBuf>,
 
-    /// Print an estimate of cycles on an in-order core to standard error at the end, by symbol. A file has the
-    /// costs by class of instruction; without one, those of a small core are taken. It is an estimate: there
-    /// are no caches in it.
+    /// Print an estimate of cycles on an in-order core to standard error at the end, by symbol. A file has
+    /// the costs by class of instruction; without one, those of a small core are taken. It is an estimate:
+    /// there are no caches in it.
     #[arg(long, env = "RVVSIM_CYCLES", value_name = "COSTS.toml", num_args = 0..=1, require_equals = true,
           default_missing_value = "/dev/null",
           conflicts_with_all = ["trace", "gdb", "sanitize", "sweep", "count", "profile"])]

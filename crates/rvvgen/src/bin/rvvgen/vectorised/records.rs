@@ -70,8 +70,8 @@ pub fn gcc_records(said: &str, text: &str) -> Vec<Record> {
     found
 }
 
-/// The passes of gcc whose counters are about loops and vectors, or about what these leave behind. Others (value
-/// numbering, constants, dead code, instructions) count what any code has.
+/// The passes of gcc whose counters are about loops and vectors, or about what these leave behind. Others
+/// (value numbering, constants, dead code, instructions) count what any code has.
 const PASSES: [&str; 23] = [
     "ch",
     "lim",
