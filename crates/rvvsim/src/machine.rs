@@ -1,5 +1,6 @@
 //! A whole machine: load an ELF, run it, see how it ended.
 
+mod threads;
 mod watched;
 
 pub use watched::TraceFormat;
@@ -242,32 +243,39 @@ impl Machine {
         alone
     }
 
-    fn run_to_end(&mut self, mut deadline: Option<Instant>) -> Outcome {
-        let longest_slice = (SLICE * 128 / u64::from(self.hart.config.vlen).max(128)).max(SHORTEST_SLICE);
-        self.set_deadline(deadline);
+    /// How many instructions to run before looking again, at most `longest`; or why the run ends here.
+    fn next_slice(&mut self, deadline: &mut Option<Instant>, longest: u64) -> Result<u64, Outcome> {
         loop {
-            let limit = match self.instruction_limit() {
-                Ok(limit) => limit,
-                Err(outcome) => return outcome,
-            };
+            let limit = self.instruction_limit()?;
             let left = limit.min(self.pause_at.unwrap_or(limit)).saturating_sub(self.hart.instret);
             let late = deadline.is_some_and(|d| Instant::now() >= d);
             if (left == 0 || late) && self.runs_alone() {
-                deadline = None;
+                *deadline = None;
                 continue;
             }
             if left == 0 {
-                return Outcome::OutOfInstructions;
+                return Err(Outcome::OutOfInstructions);
             }
             if late {
-                return Outcome::TimedOut;
+                return Err(Outcome::TimedOut);
             }
             let turn = match (&self.process, &self.harts) {
                 (Some(process), _) => process.instructions_in_turn(&self.hart),
                 (None, Some(harts)) => harts.instructions_in_turn(&self.hart),
                 (None, None) => u64::MAX,
             };
-            let slice = left.min(longest_slice).min(turn).min(self.hart.instructions_to_timer());
+            return Ok(left.min(longest).min(turn).min(self.hart.instructions_to_timer()));
+        }
+    }
+
+    fn run_to_end(&mut self, mut deadline: Option<Instant>) -> Outcome {
+        let longest_slice = (SLICE * 128 / u64::from(self.hart.config.vlen).max(128)).max(SHORTEST_SLICE);
+        self.set_deadline(deadline);
+        loop {
+            let slice = match self.next_slice(&mut deadline, longest_slice) {
+                Ok(slice) => slice,
+                Err(outcome) => return outcome,
+            };
             let stop = self.engine.run(&mut self.hart, slice);
             if let Some(outcome) = self.handle(stop) {
                 return outcome;

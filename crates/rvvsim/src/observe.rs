@@ -21,10 +21,12 @@
 //! * What is not in [`Observer::wants`] is not worked out and not told.
 //! * Observing changes nothing that a program can see.
 
+mod ahead;
 mod cycles;
 mod elements;
 mod patterns;
 
+pub use ahead::{Ahead, accesses};
 pub use cycles::{Cost, Costs, CycleEstimate, Estimate};
 pub use elements::Elements;
 pub use patterns::{AccessPatterns, Pattern};

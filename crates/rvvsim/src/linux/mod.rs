@@ -39,6 +39,7 @@ mod io;
 mod ioctl;
 mod limits;
 mod load;
+mod look;
 mod memory;
 mod options;
 mod pages;
@@ -69,6 +70,7 @@ mod user;
 mod walk;
 
 pub use crate::turns::Schedule;
+pub use look::Seen;
 pub use options::{Clock, Grant, Input, Net, Output, ProcessOptions, VectorCalls};
 pub(crate) use space::{AddressSpace, OUT_OF_MEMORY};
 pub use strace::signal_name;

@@ -11,6 +11,7 @@
 use super::files::HostFile;
 use super::options::Clock;
 use super::signal::{Info, SIGSEGV};
+use super::thread::Threads;
 use super::{Process, Verdict, host};
 use crate::Hart;
 use crate::turns::{Schedule, Turns};
@@ -58,13 +59,22 @@ pub struct Scheduler {
     pub turns: Turns,
     /// How often all waited for their own pipes in vain.
     vain: u32,
+    /// Only these threads take turns, as long as there is one of them; all, if it is empty.
+    only: Vec<u32>,
 }
 
 impl Scheduler {
     /// By a policy.
     pub fn new(policy: Schedule) -> Self {
-        Scheduler { turns: Turns::new(policy), vain: 0 }
+        Scheduler { turns: Turns::new(policy), vain: 0, only: Vec::new() }
     }
+}
+
+/// Whether a thread takes turns if only these are to.
+fn may_run(threads: &Threads, only: &[u32], thread: usize) -> bool {
+    only.is_empty()
+        || only.contains(&threads.all[thread].tid)
+        || !threads.all.iter().any(|thread| only.contains(&thread.tid))
 }
 
 impl Process {
@@ -90,7 +100,11 @@ impl Process {
 
     /// Whether the thread on the hart goes on.
     fn goes_on(&mut self, hart: &mut Hart) -> bool {
-        if self.threads.vacant || self.me().wait.is_some() {
+        let threads = &self.threads;
+        if threads.vacant
+            || self.me().wait.is_some()
+            || !may_run(threads, &self.scheduler.only, threads.current)
+        {
             return false;
         }
         !self.scheduler.turns.is_over(hart) || self.threads.all.len() == 1
@@ -147,7 +161,40 @@ impl Process {
         // While a child uses this process's memory, nobody else does.
         let vfork = threads.all.iter().position(|thread| thread.suspended.vfork.is_some());
         let able = |i: &usize| threads.all[*i].wait.is_none() && vfork.is_none_or(|only| only == *i);
+        let only = &self.scheduler.only;
+        let able = |i: &usize| able(i) && may_run(threads, only, *i);
         self.scheduler.turns.choose((first..first + count).map(|i| i % count).filter(able))
+    }
+
+    /// The id of the thread on the hart.
+    pub(crate) fn thread_on_hart(&self) -> u32 {
+        self.threads.all.get(self.threads.current).map_or(self.identity.pid, |thread| thread.tid)
+    }
+
+    /// See [`crate::Machine::with_thread`].
+    pub(crate) fn with_thread<T>(
+        &mut self,
+        hart: &mut Hart,
+        tid: u32,
+        look: impl FnOnce(&mut Hart) -> T,
+    ) -> Option<T> {
+        let thread = self.threads.index_of(tid)?;
+        hart.exchange(&mut self.threads.all[thread].registers);
+        let seen = look(hart);
+        hart.exchange(&mut self.threads.all[thread].registers);
+        Some(seen)
+    }
+
+    /// See [`crate::Machine::only_threads`].
+    pub(crate) fn only_threads(&mut self, hart: &mut Hart, tids: &[u32]) {
+        self.scheduler.only = tids.to_vec();
+        if self.threads.vacant || may_run(&self.threads, tids, self.threads.current) {
+            return;
+        }
+        // One that waits makes its call again, and waits on.
+        if let Some(next) = tids.iter().find_map(|tid| self.threads.index_of(*tid)) {
+            self.put_on_hart(hart, next);
+        }
     }
 
     /// Threads whose wait is over can run again.
@@ -216,7 +263,8 @@ impl Process {
         let own_pipes =
             waits().flat_map(|wait| &wait.files).all(|(file, _)| file.is_pipe && self.family.is_none());
         let reads = waits().flat_map(|wait| &wait.files).any(|(_, events)| events.contains(PollFlags::IN));
-        if until.is_none() && retry.is_none() && own_pipes && !self.may_be_ended_from_outside() {
+        let held = self.threads.all.iter().any(|thread| thread.wait.is_none());
+        if until.is_none() && retry.is_none() && own_pipes && !held && !self.may_be_ended_from_outside() {
             // Another thread of the host's process may be starting a child, which holds a copy of every
             // descriptor until it becomes its program: a writing end that the guest closed may take a moment
             // to be gone.

@@ -102,25 +102,12 @@ impl Machine {
         sanitizer: &mut Sanitizer,
     ) -> Option<Outcome> {
         self.set_deadline(deadline);
+        sanitizer.notice_thread(&self.hart);
         loop {
-            let limit = match self.instruction_limit() {
-                Ok(limit) => limit,
+            let slice = match self.next_slice(&mut deadline, SLICE / 10) {
+                Ok(slice) => slice,
                 Err(outcome) => return Some(outcome),
             };
-            let left = limit.min(self.pause_at.unwrap_or(limit)).saturating_sub(self.hart.instret);
-            let late = deadline.is_some_and(|d| Instant::now() >= d);
-            if (left == 0 || late) && self.runs_alone() {
-                deadline = None;
-                continue;
-            }
-            if left == 0 {
-                return Some(Outcome::OutOfInstructions);
-            }
-            if late {
-                return Some(Outcome::TimedOut);
-            }
-            let turn = self.process.as_ref().map_or(u64::MAX, |p| p.instructions_in_turn(&self.hart));
-            let slice = left.min(SLICE / 10).min(turn).min(self.hart.instructions_to_timer());
             let stop = self.engine.run_each(&mut self.hart, slice, sanitizer);
             if sanitizer.is_over() {
                 return None;
@@ -157,28 +144,10 @@ impl Machine {
         self.set_deadline(deadline);
         let mut watching = observe::Watching::new(observer, &mut self.hart);
         let outcome = loop {
-            let limit = match self.instruction_limit() {
-                Ok(limit) => limit,
+            let slice = match self.next_slice(&mut deadline, SLICE / 10) {
+                Ok(slice) => slice,
                 Err(outcome) => break Some(outcome),
             };
-            let left = limit.min(self.pause_at.unwrap_or(limit)).saturating_sub(self.hart.instret);
-            let late = deadline.is_some_and(|d| Instant::now() >= d);
-            if (left == 0 || late) && self.runs_alone() {
-                deadline = None;
-                continue;
-            }
-            if left == 0 {
-                break Some(Outcome::OutOfInstructions);
-            }
-            if late {
-                break Some(Outcome::TimedOut);
-            }
-            let turn = match (&self.process, &self.harts) {
-                (Some(process), _) => process.instructions_in_turn(&self.hart),
-                (None, Some(harts)) => harts.instructions_in_turn(&self.hart),
-                (None, None) => u64::MAX,
-            };
-            let slice = left.min(SLICE / 10).min(turn).min(self.hart.instructions_to_timer());
             let stop = self.engine.run_each(&mut self.hart, slice, &mut watching);
             if watching.observer.is_done() {
                 break None;

@@ -26,6 +26,8 @@ pub(crate) struct Harts {
     parked: Vec<Parked>,
     current: usize,
     turns: Turns,
+    /// Only these take turns; all, if it is empty.
+    only: Vec<usize>,
 }
 
 impl Harts {
@@ -36,7 +38,7 @@ impl Harts {
             return None;
         }
         let parked = (0..config.harts).map(|_| Parked::at(hart.pc, config)).collect();
-        let mut harts = Harts { parked, current: 0, turns: Turns::new(config.schedule) };
+        let mut harts = Harts { parked, current: 0, turns: Turns::new(config.schedule), only: Vec::new() };
         harts.turns.begin(hart, false);
         Some(Box::new(harts))
     }
@@ -80,7 +82,11 @@ impl Harts {
     fn choose(&mut self, hart: &Hart) -> Option<usize> {
         let Environment::Bare(platform) = &hart.env else { return None };
         let (count, first, now) = (self.parked.len(), self.current + 1, hart.mtime());
+        let only = &self.only;
         let able = |i: &usize| {
+            if !may_run(only, *i) {
+                return false;
+            }
             let (waits, csr) = match &self.parked[*i] {
                 _ if *i == self.current => (hart.waits, &hart.csr),
                 parked => (parked.waits, &parked.csr),
@@ -88,6 +94,35 @@ impl Harts {
             !waits || csr.pending(Some(platform), *i, now) & csr.mie != 0
         };
         self.turns.choose((first..first + count).map(|i| i % count).filter(able))
+    }
+
+    /// See [`crate::Machine::with_thread`].
+    pub(crate) fn with_hart<T>(
+        &mut self,
+        hart: &mut Hart,
+        number: usize,
+        look: impl FnOnce(&mut Hart) -> T,
+    ) -> Option<T> {
+        let current = self.current;
+        if number >= self.count() {
+            return None;
+        }
+        self.exchange(hart, number);
+        let seen = look(hart);
+        self.exchange(hart, current);
+        Some(seen)
+    }
+
+    /// See [`crate::Machine::only_threads`].
+    pub(crate) fn only(&mut self, hart: &mut Hart, numbers: Vec<usize>) {
+        self.only = numbers;
+        self.only.retain(|number| *number < self.parked.len());
+        if let Some(&next) = self.only.first()
+            && !may_run(&self.only, self.current)
+        {
+            self.exchange(hart, next);
+            self.turns.begin(hart, false);
+        }
     }
 
     /// Ticks until a timer wakes one of them.
@@ -114,6 +149,11 @@ impl Harts {
         // Another hart's address space, PMP and triggers; and it may fetch what this one has written.
         hart.flush_tlb();
     }
+}
+
+/// Whether a hart takes turns if only these are to.
+fn may_run(only: &[usize], number: usize) -> bool {
+    only.is_empty() || only.contains(&number)
 }
 
 impl Parked {

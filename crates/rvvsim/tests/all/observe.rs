@@ -5,7 +5,7 @@ use rvv_asm::asm::Asm;
 use rvv_isa::{Inst, Op};
 use rvvsim::elf::Image;
 use rvvsim::linux::{Output, ProcessOptions};
-use rvvsim::observe::{Access, Costs, CycleEstimate, Observer, SystemCall, VectorOperation, Wants};
+use rvvsim::observe::{self, Access, Costs, CycleEstimate, Observer, SystemCall, VectorOperation, Wants};
 use rvvsim::trace::Decoder;
 use rvvsim::{Config, Hart, Machine, Outcome, TraceFormat, Trap};
 
@@ -104,6 +104,121 @@ fn events_come_in_the_order_that_is_promised() {
     assert_eq!(alone.stdout(), observed.stdout());
     let retired = all.0.iter().filter(|line| line.starts_with("retired")).count() as u64;
     assert_eq!(retired, observed.instructions_retired());
+}
+
+/// What `accesses` says ahead of each instruction, and what the instruction then does.
+#[derive(Default)]
+struct Foreseen {
+    ahead: Vec<(u64, u64, bool)>,
+    done: Vec<(u64, u64, bool)>,
+    compared: u64,
+}
+
+impl Observer for Foreseen {
+    fn wants(&self) -> Wants {
+        Wants { accesses: true, ..Wants::default() }
+    }
+
+    fn before(&mut self, hart: &Hart, inst: Option<&Inst>) {
+        self.ahead.clear();
+        self.done.clear();
+        let Some(inst) = inst else { return };
+        observe::accesses(hart, inst, |access| {
+            let one = |stores| (access.va, access.size, stores);
+            self.ahead.extend(
+                [access.loads.then(|| one(false)), access.stores.then(|| one(true))].into_iter().flatten(),
+            );
+            true
+        });
+    }
+
+    fn access(&mut self, _: &Hart, access: &Access) {
+        self.done.push((access.va, access.size as u64, access.stored.is_some()));
+    }
+
+    fn retired(&mut self, hart: &Hart, pc: u64, inst: &Inst) {
+        // The bytes of a block that is zeroed, or of a register that is moved whole, may be told as words.
+        let total = |all: &[(u64, u64, bool)]| {
+            let mut bytes: Vec<(u64, bool)> = all
+                .iter()
+                .flat_map(|&(va, size, stores)| (va..va + size).map(move |va| (va, stores)))
+                .collect();
+            bytes.sort_unstable();
+            bytes
+        };
+        // A load that stops at a fault, and an sc that fails, do less.
+        if matches!(inst.op, Op::ScW | Op::ScD) || inst.op.name().contains("ff.v") {
+            let ahead = total(&self.ahead);
+            assert!(total(&self.done).iter().all(|byte| ahead.contains(byte)), "{pc:#x} {}", inst.op.name());
+        } else {
+            assert_eq!(
+                total(&self.ahead),
+                total(&self.done),
+                "{pc:#x} {} vl {}",
+                inst.op.name(),
+                hart.vector().vl
+            );
+        }
+        self.compared += u64::from(!self.done.is_empty());
+    }
+}
+
+#[test]
+fn accesses_are_known_ahead() {
+    let named = |name: &str, inst: Inst| Inst { op: Op::from_name(name).expect("an instruction"), ..inst };
+    let at = |vm: bool, nf: u8| Inst { rd: 16, rs1: A0, rs2: 8, vm, nf, ..Inst::new(Op::Vle32V) };
+    let file = linux(|a| {
+        vsetivli(a, 5, E32_M1_TA_MA + 1);
+        vmv_v_i(a, 0, 0b1011);
+        vmv_v_i(a, 8, 12);
+        a.inst(&Inst { rd: 10, ..Inst::new(Op::from_name("vid.v").expect("an instruction")) });
+        a.inst(&named("vadd.vv", Inst { rd: 8, rs1: 10, rs2: 8, ..Inst::new(Op::VaddVv) }));
+        a.li(A0, DATA + 256);
+        for vm in [true, false] {
+            for name in [
+                "vle32.v",
+                "vse32.v",
+                "vle8.v",
+                "vse16.v",
+                "vle64.v",
+                "vle32ff.v",
+                "vluxei32.v",
+                "vsoxei32.v",
+            ] {
+                a.inst(&named(name, at(vm, 0)));
+            }
+            for (name, nf) in [("vle32.v", 2), ("vse16.v", 1), ("vluxei32.v", 1), ("vsuxei8.v", 2)] {
+                a.inst(&named(name, at(vm, nf)));
+            }
+            a.li(A1, 24);
+            for (name, nf) in [("vlse32.v", 0), ("vsse8.v", 0), ("vlse32.v", 1), ("vsse16.v", 2)] {
+                a.inst(&named(name, Inst { rs2: A1, ..at(vm, nf) }));
+            }
+        }
+        for (name, nf) in [("vl2re32.v", 1), ("vs4r.v", 3), ("vlm.v", 0), ("vsm.v", 0)] {
+            a.inst(&named(name, at(true, nf)));
+        }
+        for op in [Op::Lb, Op::Lhu, Op::Lw, Op::Ld, Op::Flw, Op::Fld] {
+            a.rri(op, A2, A0, 16);
+        }
+        for op in [Op::Sb, Op::Sh, Op::Sw, Op::Sd, Op::Fsw, Op::Fsd] {
+            a.store(op, A2, -16, A0);
+        }
+        for op in [Op::LrW, Op::ScW, Op::AmoaddD, Op::LrD, Op::ScD, Op::ScD, Op::AmoswapW, Op::CboZero] {
+            a.rrr(op, A2, A0, A3);
+        }
+        a.li(A4, 0);
+    });
+    let demo = include_bytes!("../../demo/demo.elf");
+    for (file, least) in [(file.as_slice(), 55), (demo, 1000)] {
+        let image = Image::parse(file).expect("an ELF");
+        for vlen in [128, 512] {
+            let mut foreseen = Foreseen::default();
+            let outcome = machine(&image, vlen).run_observed(None, &mut foreseen);
+            assert_eq!(outcome, Some(Outcome::Exited(0)));
+            assert!(foreseen.compared >= least, "{}", foreseen.compared);
+        }
+    }
 }
 
 #[test]

@@ -198,6 +198,31 @@ fn a_shift_by_zero_does_not_use_vxrm() {
     }
 }
 
+/// Whatever `vl` a machine chooses, it is not 0: moves to and from element 0 do not depend on it, and clang
+/// sets it for them as it likes.
+#[test]
+fn moves_of_element_0_do_not_depend_on_a_chosen_vl() {
+    let scratch = Folder::new("sanitize-chosen-vl");
+    for (adds, status) in [(false, 0), (true, 123)] {
+        let elf = linux(|a| {
+            a.li(A1, 6);
+            a.li(A2, 1);
+            vsetvli(a, 0, A1, E32_M1_TA_MA);
+            a.inst(&Inst { rd: 8, rs1: A2, ..Inst::new(Op::VmvSX) });
+            // vl is kept, and not looked at.
+            vsetvli(a, 0, 0, E32_M1_TA_MA);
+            a.inst(&Inst { rd: A3, rs2: 8, ..Inst::new(Op::VmvXS) });
+            if adds {
+                a.inst(&Inst { rd: 9, rs1: 8, rs2: 8, ..Inst::new(Op::VaddVv) });
+            }
+            a.li(A4, 0);
+        });
+        let (is, report) = sanitized(&["--vlen", "128"], &file(&scratch, "moves", &elf));
+        assert_eq!(is, Some(status), "{report}");
+        assert_eq!(report.contains("chosen-vl"), adds, "{report}");
+    }
+}
+
 /// gcc merges a register that it has spilled by a masked load of its slot. Under an undefined mask bit the
 /// element is undefined, which is reported where it decides something; of other memory the load is.
 #[test]

@@ -12,13 +12,15 @@ pub struct History {
     /// Each with the instructions that had retired.
     kept: Vec<(u64, Snapshot)>,
     apart: u64,
+    /// How often it began anew.
+    branch: u64,
 }
 
 impl History {
     /// Of a machine as it is now; nothing for a process.
     pub fn new(machine: &Machine) -> History {
         let now = machine.instructions_retired();
-        History { kept: machine.snapshot().map(|s| (now, s)).into_iter().collect(), apart: APART }
+        History { kept: machine.snapshot().map(|s| (now, s)).into_iter().collect(), apart: APART, branch: 0 }
     }
 
     /// Whether there is anything to go back to.
@@ -52,8 +54,14 @@ impl History {
     /// Starts anew from the present: what was changed from outside cannot be done again.
     pub fn forget(&mut self, machine: &Machine) {
         if self.is_kept() {
-            *self = History::new(machine);
+            let branch = self.branch + 1;
+            *self = History { branch, ..History::new(machine) };
         }
+    }
+
+    /// Changes when the past is forgotten.
+    pub fn branch(&self) -> u64 {
+        self.branch
     }
 
     /// Goes back to the last snapshot that is before instruction `before`; false if there is none.

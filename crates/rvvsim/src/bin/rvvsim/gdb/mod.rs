@@ -4,9 +4,14 @@
 //! program's code nor its caches differ from a run without gdb. Going backwards is returning to a snapshot
 //! and running forward again ([`history`]).
 
+mod access;
 mod arch;
+mod files;
 mod history;
 mod monitor;
+mod points;
+mod resume;
+mod saved;
 mod target;
 mod watch;
 
@@ -64,7 +69,7 @@ pub fn run(machine: &mut Machine, place: &Place, subject: &Subject<'_>) -> Resul
     // A vector register in hexadecimal has to fit a packet.
     let packet = (4 * machine.hart().vector().vlenb).max(1 << 15);
     let watch = subject.sanitize.map(|options| Watch::new(machine, subject.image, options));
-    let mut debuggee = Debuggee::new(machine, subject.console, watch);
+    let mut debuggee = Debuggee::new(machine, subject.image, subject.console, watch, packet);
     let stub = GdbStubBuilder::new(client).packet_buffer_size(packet).build();
     let stub = stub.map_err(|e| format!("gdb: {e}"))?;
     let end = stub.run_blocking::<Loop<'_>>(&mut debuggee);
@@ -145,7 +150,8 @@ impl<'m> BlockingEventLoop for Loop<'m> {
         }
     }
 
-    fn on_interrupt(_: &mut Debuggee<'m>) -> Result<Option<Reason>, Infallible> {
-        Ok(Some(Reason::Signal(Signal::SIGINT)))
+    fn on_interrupt(target: &mut Debuggee<'m>) -> Result<Option<Reason>, Infallible> {
+        target.stop();
+        Ok(Some(Reason::SignalWithThread { tid: target.tid(), signal: Signal::SIGINT }))
     }
 }

@@ -1,8 +1,10 @@
 //! gdb's `monitor` commands.
 
 use super::target::Debuggee;
+use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd};
 use rvv_isa::DisasmOptions;
 use rvvsim::observe;
+use std::convert::Infallible;
 
 const HELP: &str = "\
 vtype     vtype in words, vl and VLMAX
@@ -11,15 +13,23 @@ why       the trap that ended the program, with the rule that was broken; with -
 explain   with --sanitize: why an element, register or memory is undefined (explain v8 3, explain a0,
           explain 0x20008 4)
 next      the instruction at pc
+snapshot  bare metal: keeps the state of the machine, under a name if one is given
+restore   returns to it
 ";
 
 /// What a command prints.
-pub fn answer(debuggee: &mut Debuggee<'_>, command: &str) -> String {
+fn answer(debuggee: &mut Debuggee<'_>, command: &str) -> String {
     if let Some(what) = command.trim().strip_prefix("explain") {
         return match &mut debuggee.watch {
             Some(watch) => watch.explain(debuggee.machine, what),
             None => "undefined values are followed by rvvsim --sanitize --gdb PORT\n".to_owned(),
         };
+    }
+    let (word, rest) = command.trim().split_once(char::is_whitespace).unwrap_or((command.trim(), ""));
+    match (word, rest) {
+        ("snapshot", name) => return debuggee.take_snapshot(name.trim()),
+        ("restore", name) => return debuggee.restore_snapshot(name.trim()),
+        _ => {}
     }
     match command.trim() {
         "vtype" => {
@@ -52,5 +62,12 @@ pub fn answer(debuggee: &mut Debuggee<'_>, command: &str) -> String {
             }
         }
         _ => HELP.to_owned(),
+    }
+}
+
+impl MonitorCmd for Debuggee<'_> {
+    fn handle_monitor_cmd(&mut self, cmd: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), Infallible> {
+        out.write_raw(answer(self, &String::from_utf8_lossy(cmd)).as_bytes());
+        Ok(())
     }
 }

@@ -1,34 +1,18 @@
-//! The program under gdb.
+//! The program under gdb: how it runs, forwards and backwards, and why it stops.
 
-use super::arch::{Base, Register, Rv64, description};
+use super::arch::description;
+use super::files::Files;
 use super::history::History;
-use super::monitor;
+use super::resume::Plan;
+use super::saved::Saved;
 use super::watch::Watch;
-use gdbstub::common::Signal;
-use gdbstub::stub::SingleThreadStopReason;
-use gdbstub::target::ext::auxv::{Auxv, AuxvOps};
-use gdbstub::target::ext::base::BaseOps;
-use gdbstub::target::ext::base::reverse_exec::{
-    ReplayLogPosition, ReverseCont, ReverseContOps, ReverseStep, ReverseStepOps,
-};
-use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
-use gdbstub::target::ext::base::singlethread::{
-    SingleThreadBase, SingleThreadResume, SingleThreadResumeOps, SingleThreadSingleStep,
-    SingleThreadSingleStepOps,
-};
-use gdbstub::target::ext::breakpoints::{
-    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
-    SwBreakpointOps, WatchKind,
-};
-use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
-use gdbstub::target::ext::target_description_xml_override::{
-    TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
-};
-use gdbstub::target::{Target, TargetError, TargetResult};
-use rvv_isa::{Vtype, csr};
-use rvvsim::{Machine, MemoryEvent, Outcome, Trap};
+use gdbstub::common::{Signal, Tid};
+use gdbstub::stub::MultiThreadStopReason;
+use gdbstub::target::ext::base::reverse_exec::ReplayLogPosition;
+use gdbstub::target::ext::breakpoints::WatchKind;
+use rvvsim::elf::Image;
+use rvvsim::{Machine, Outcome, Trap, observe};
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -42,26 +26,23 @@ const STEPS: u32 = 20_000;
 const IDLE: u32 = 20;
 
 /// Why the program stopped.
-pub type Reason = SingleThreadStopReason<u64>;
-
-/// What gdb asked for last.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Mode {
-    Continue,
-    Step,
-    BackOne,
-    Back,
-}
+pub type Reason = MultiThreadStopReason<u64>;
 
 /// A machine under gdb.
 pub struct Debuggee<'m> {
     pub machine: &'m mut Machine,
     /// `--max-insns`.
     limit: u64,
-    mode: Mode,
-    breakpoints: BTreeMap<u64, usize>,
-    watchpoints: Vec<(u64, u64, WatchKind)>,
-    history: History,
+    /// What gdb asked for last.
+    pub plan: Plan,
+    pub breakpoints: BTreeMap<u64, usize>,
+    pub watchpoints: Vec<(u64, u64, WatchKind)>,
+    /// The last instruction that gdb was told of because it accesses what is watched: by the instructions
+    /// that had retired, and whether the program ran backwards.
+    met: Option<(u64, bool)>,
+    pub history: History,
+    /// `monitor snapshot`.
+    pub saved: Saved,
     /// Where the console's output goes: nowhere while the past is run again.
     console: &'m dyn Fn() -> Box<dyn Write + Send>,
     /// How it ended; gdb may still look around.
@@ -70,29 +51,40 @@ pub struct Debuggee<'m> {
     pub trap: Option<Trap>,
     /// With `--sanitize`.
     pub watch: Option<Watch<'m>>,
-    description: String,
-    auxv: Vec<u8>,
+    pub description: String,
+    pub auxv: Vec<u8>,
+    /// The program's file.
+    pub image: &'m Image<'m>,
+    /// What gdb has opened.
+    pub files: Files,
 }
 
 impl<'m> Debuggee<'m> {
+    /// `packet`: the bytes of gdb's largest packet.
     pub fn new(
         machine: &'m mut Machine,
+        image: &'m Image<'m>,
         console: &'m dyn Fn() -> Box<dyn Write + Send>,
         watch: Option<Watch<'m>>,
+        packet: usize,
     ) -> Debuggee<'m> {
         let process = machine.process().is_some();
         Debuggee {
             limit: machine.hart().config().max_insns.unwrap_or(u64::MAX),
-            mode: Mode::Continue,
+            plan: Plan::default(),
             breakpoints: BTreeMap::new(),
             watchpoints: Vec::new(),
+            met: None,
             history: History::new(machine),
+            saved: Saved::default(),
             console,
             ended: None,
             trap: None,
             watch,
             description: description(machine.hart(), process),
             auxv: if process { auxiliary_vector(machine) } else { Vec::new() },
+            image,
+            files: Files::new(packet),
             machine,
         }
     }
@@ -100,7 +92,7 @@ impl<'m> Debuggee<'m> {
     /// gdb has gone: the limits are the user's again.
     pub fn let_go(&mut self) {
         self.machine.pause_at(None);
-        self.machine.hart_mut().stop_log();
+        self.machine.only_threads(&[]);
     }
 
     /// Runs to the end, without gdb.
@@ -116,68 +108,103 @@ impl<'m> Debuggee<'m> {
         }
     }
 
+    /// The thread on the hart.
+    pub fn tid(&self) -> Tid {
+        tid(self.machine.thread_id())
+    }
+
     /// Runs for a moment; why it stopped, if it did.
     pub fn run_for_a_moment(&mut self) -> Option<Reason> {
         if let Some(outcome) = &self.ended {
             return Some(final_reason(outcome));
         }
-        match self.mode {
-            Mode::Step => {
-                let before = (self.machine.instructions_retired(), self.machine.hart().pc());
-                let stop = self.advance(1);
-                let moved = before != (self.machine.instructions_retired(), self.machine.hart().pc());
-                stop.or_else(|| self.watched()).or(moved.then_some(Reason::DoneStep))
-            }
-            Mode::Continue if self.breakpoints.is_empty() && self.watchpoints.is_empty() => {
+        let reason = match &self.plan {
+            Plan::Go { step: None, .. } if self.breakpoints.is_empty() && self.watchpoints.is_empty() => {
                 let most = self.history.room(self.machine);
                 let stop = self.advance(most);
                 self.history.note(self.machine);
                 stop
             }
-            Mode::Continue => (0..STEPS).find_map(|_| self.one_of_many()),
-            Mode::BackOne => {
-                let now = self.machine.instructions_retired();
-                Some(if now > 0 && self.go_to(now - 1) { Reason::DoneStep } else { BEGINNING })
+            Plan::Go { .. } => self.one_by_one(),
+            Plan::BackOne { thread } => {
+                let thread = *thread;
+                Some(self.back_one(thread))
             }
-            Mode::Back => Some(self.back()),
+            Plan::Back => Some(self.back(|debuggee| debuggee.at_breakpoint())),
+        };
+        if reason.is_some() {
+            self.stop();
+        }
+        reason
+    }
+
+    /// The machine stands still, for gdb to look at: all threads may go on from here.
+    pub fn stop(&mut self) {
+        if self.plan.holds_threads() {
+            self.machine.only_threads(&[]);
         }
     }
 
-    /// An instruction of a run that is watched.
-    fn one_of_many(&mut self) -> Option<Reason> {
-        let stop = self.advance(1);
-        self.history.note(self.machine);
-        stop.or_else(|| self.watched()).or_else(|| self.at_breakpoint())
+    /// Instructions of a run that is watched, or of a step.
+    fn one_by_one(&mut self) -> Option<Reason> {
+        for _ in 0..STEPS {
+            let thread = self.machine.thread_id();
+            let place = |machine: &Machine| (machine.instructions_retired(), machine.hart().pc());
+            let before = place(self.machine);
+            // As RISC-V's own triggers, before the access: gdb lets it happen, and looks at what it did.
+            let here = Some((before.0, false));
+            if let Some(reason) = self.about_to_access().filter(|_| self.met != here) {
+                self.met = here;
+                return Some(reason);
+            }
+            let stop = self.advance(1);
+            self.history.note(self.machine);
+            let moved = before != place(self.machine);
+            let stop = stop.or_else(|| match &mut self.plan {
+                // It is the one whose instruction that was, whoever is next.
+                Plan::Go { step: Some(step), .. } if *step == thread => moved.then(|| stepped(thread)),
+                Plan::Go { step, .. } => {
+                    // One that is no more makes no step.
+                    *step = step.filter(|step| self.machine.thread_ids().contains(step));
+                    self.at_breakpoint()
+                }
+                _ => None,
+            });
+            // Whatever a system call waits for, gdb is heard.
+            if stop.is_some() || !moved {
+                return stop;
+            }
+        }
+        None
     }
 
     fn at_breakpoint(&self) -> Option<Reason> {
-        self.breakpoints.contains_key(&self.machine.hart().pc()).then_some(Reason::SwBreak(()))
+        let here = self.breakpoints.contains_key(&self.machine.hart().pc());
+        here.then(|| Reason::SwBreak(self.tid()))
     }
 
-    /// Whether the last instruction accessed what is watched. Vector accesses are seen element by element.
-    fn watched(&mut self) -> Option<Reason> {
+    /// Whether the next instruction accesses what is watched. Vector accesses are seen element by element.
+    fn about_to_access(&mut self) -> Option<Reason> {
         if self.watchpoints.is_empty() {
             return None;
         }
-        let log = self.machine.hart_mut().take_log();
-        log.memory.iter().find_map(|event| {
-            let (va, size, is_store) = match *event {
-                MemoryEvent::Load { va, size } => (va, size, false),
-                MemoryEvent::Store { va, size, .. } => (va, size, true),
-            };
+        let inst = observe::next(self.machine.hart_mut())?;
+        let mut found = None;
+        observe::accesses(self.machine.hart(), &inst, |access| {
             let hit = |&&(at, len, kind): &&(u64, u64, WatchKind)| {
-                let meets = va < at.saturating_add(len) && at < va.saturating_add(size as u64);
+                let meets = access.va < at.saturating_add(len) && at < access.va.saturating_add(access.size);
                 let asked = match kind {
-                    WatchKind::Write => is_store,
-                    WatchKind::Read => !is_store,
+                    WatchKind::Write => access.stores,
+                    WatchKind::Read => access.loads,
                     WatchKind::ReadWrite => true,
                 };
                 meets && asked
             };
-            let (at, _, kind) = *self.watchpoints.iter().find(hit)?;
             // gdb looks at where its watchpoint begins, unless the access is inside of it.
-            Some(Reason::Watch { tid: (), kind, addr: va.max(at) })
-        })
+            found = self.watchpoints.iter().find(hit).map(|&(at, _, kind)| (kind, access.va.max(at)));
+            found.is_none()
+        });
+        found.map(|(kind, addr)| Reason::Watch { tid: self.tid(), kind, addr })
     }
 
     /// Executes at most so many instructions, for a moment at most.
@@ -189,7 +216,7 @@ impl<'m> Debuggee<'m> {
             None => self.machine.run(deadline),
             Some(watch) => match watch.run(self.machine, deadline) {
                 Some(outcome) => outcome,
-                None => return Some(Reason::Signal(Signal::SIGTRAP)),
+                None => return Some(self.signal(Signal::SIGTRAP)),
             },
         };
         let retired = self.machine.instructions_retired();
@@ -202,17 +229,21 @@ impl<'m> Debuggee<'m> {
             // It stops where it was when the signal came; it ends when it is to go on.
             Outcome::Signaled { signal, trap } => {
                 self.trap = *trap;
-                Reason::Signal(gdb_signal(*signal))
+                self.signal(gdb_signal(*signal))
             }
             Outcome::Stuck(trap) => {
                 self.trap = Some(*trap);
-                Reason::Signal(Signal::SIGILL)
+                self.signal(Signal::SIGILL)
             }
             Outcome::Exited(_) => final_reason(&outcome),
-            _ => Reason::Signal(Signal::SIGSTOP),
+            _ => self.signal(Signal::SIGSTOP),
         };
         self.ended = Some(outcome);
         Some(reason)
+    }
+
+    fn signal(&self, signal: Signal) -> Reason {
+        Reason::SignalWithThread { tid: self.tid(), signal }
     }
 
     /// Goes back to where `instructions` had retired; false if that is before the first snapshot.
@@ -232,9 +263,23 @@ impl<'m> Debuggee<'m> {
         found
     }
 
-    /// Back to the last breakpoint or watched access, or to the beginning.
-    fn back(&mut self) -> Reason {
+    /// Back by an instruction of a thread.
+    fn back_one(&mut self, thread: u32) -> Reason {
+        let now = self.machine.instructions_retired();
+        if now == 0 || !self.go_to(now - 1) {
+            return BEGINNING;
+        }
+        match self.machine.thread_id() == thread {
+            true => stepped(thread),
+            false => self.back(|debuggee| (debuggee.machine.thread_id() == thread).then(|| stepped(thread))),
+        }
+    }
+
+    /// Back to the last place where `stops` says so, or behind the last access of what is watched, which gdb
+    /// then takes back, or to the beginning.
+    fn back(&mut self, stops: impl Fn(&Self) -> Option<Reason>) -> Reason {
         let mut end = self.machine.instructions_retired();
+        let told = self.met.filter(|(_, backwards)| *backwards).map(|(at, _)| at);
         self.machine.set_console(Box::new(std::io::sink()));
         let mut last = None;
         while last.is_none() && self.history.back(self.machine, end) {
@@ -243,20 +288,25 @@ impl<'m> Debuggee<'m> {
             let mut idle = 0;
             while self.machine.instructions_retired() < end && self.ended.is_none() && idle < IDLE {
                 let at = self.machine.instructions_retired();
-                if let Some(reason) = self.at_breakpoint() {
+                if let Some(reason) = stops(self) {
                     last = Some((at, reason));
                 }
+                let access = self.about_to_access();
                 let _ = self.advance(1);
-                if let Some(reason) = self.watched() {
-                    last = Some((at, reason));
+                let behind = self.machine.instructions_retired();
+                if let Some(reason) = access.filter(|_| behind > at && Some(behind) != told) {
+                    last = Some((behind, reason));
                 }
-                idle = if self.machine.instructions_retired() == at { idle + 1 } else { 0 };
+                idle = if behind == at { idle + 1 } else { 0 };
             }
             end = start;
         }
         self.machine.set_console((self.console)());
         match last {
-            Some((at, reason)) if self.go_to(at) => reason,
+            Some((at, reason)) if self.go_to(at) => {
+                self.met = matches!(reason, Reason::Watch { .. }).then_some((at, true));
+                reason
+            }
             _ => {
                 let _ = self.go_to(end);
                 BEGINNING
@@ -266,6 +316,15 @@ impl<'m> Debuggee<'m> {
 }
 
 const BEGINNING: Reason = Reason::ReplayLog { tid: None, pos: ReplayLogPosition::Begin };
+
+/// gdb's id of a thread: 0 means any.
+pub fn tid(id: u32) -> Tid {
+    Tid::new(id as usize).unwrap_or(Tid::MIN)
+}
+
+fn stepped(thread: u32) -> Reason {
+    Reason::SignalWithThread { tid: tid(thread), signal: Signal::SIGTRAP }
+}
 
 /// What gdb is told when there is nothing left to run.
 fn final_reason(outcome: &Outcome) -> Reason {
@@ -320,278 +379,4 @@ fn auxiliary_vector(machine: &mut Machine) -> Vec<u8> {
         }
     }
     vector
-}
-
-/// A part of something that gdb reads in parts.
-fn part(whole: &[u8], offset: u64, length: usize, to: &mut [u8]) -> usize {
-    let from = usize::try_from(offset).unwrap_or(usize::MAX).min(whole.len());
-    let n = length.min(to.len()).min(whole.len() - from);
-    to[..n].copy_from_slice(&whole[from..from + n]);
-    n
-}
-
-impl Target for Debuggee<'_> {
-    type Arch = Rv64;
-    type Error = Infallible;
-
-    fn base_ops(&mut self) -> BaseOps<'_, Rv64, Infallible> {
-        BaseOps::SingleThread(self)
-    }
-
-    fn guard_rail_implicit_sw_breakpoints(&self) -> bool {
-        true
-    }
-
-    fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_target_description_xml_override(
-        &mut self,
-    ) -> Option<TargetDescriptionXmlOverrideOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_monitor_cmd(&mut self) -> Option<MonitorCmdOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_auxv(&mut self) -> Option<AuxvOps<'_, Self>> {
-        if self.auxv.is_empty() { None } else { Some(self) }
-    }
-}
-
-impl SingleThreadBase for Debuggee<'_> {
-    fn read_registers(&mut self, regs: &mut Base) -> TargetResult<(), Self> {
-        let hart = self.machine.hart();
-        (regs.x, regs.pc) = (*hart.x_registers(), hart.pc());
-        Ok(())
-    }
-
-    fn write_registers(&mut self, regs: &Base) -> TargetResult<(), Self> {
-        let hart = self.machine.hart_mut();
-        for r in 1..32u8 {
-            hart.set_x(r, regs.x[usize::from(r)]);
-        }
-        hart.set_pc(regs.pc);
-        self.history.forget(self.machine);
-        Ok(())
-    }
-
-    fn support_single_register_access(&mut self) -> Option<SingleRegisterAccessOps<'_, (), Self>> {
-        Some(self)
-    }
-
-    fn read_addrs(&mut self, start: u64, data: &mut [u8]) -> TargetResult<usize, Self> {
-        match self.machine.hart_mut().peek(start, data) {
-            0 if !data.is_empty() => Err(TargetError::NonFatal),
-            n => Ok(n),
-        }
-    }
-
-    fn write_addrs(&mut self, start: u64, data: &[u8]) -> TargetResult<(), Self> {
-        let done = self.machine.hart_mut().poke(start, data);
-        self.history.forget(self.machine);
-        if done == data.len() { Ok(()) } else { Err(TargetError::NonFatal) }
-    }
-
-    fn support_resume(&mut self) -> Option<SingleThreadResumeOps<'_, Self>> {
-        Some(self)
-    }
-}
-
-/// Up to eight bytes, as a number.
-fn number(bytes: &[u8]) -> Option<u64> {
-    let mut le = [0; 8];
-    le.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    Some(u64::from_le_bytes(le))
-}
-
-impl SingleRegisterAccess<()> for Debuggee<'_> {
-    fn read_register(&mut self, (): (), register: Register, buf: &mut [u8]) -> TargetResult<usize, Self> {
-        let hart = self.machine.hart();
-        let value = match register {
-            Register::X(r) => hart.x(r),
-            Register::Pc => hart.pc(),
-            Register::F(r) => hart.f(r),
-            Register::Csr(number) => hart.read_csr(number).ok_or(TargetError::NonFatal)?,
-            Register::V(r) => {
-                let vlenb = hart.vector().vlenb;
-                let bytes = &hart.vector().registers()[usize::from(r) * vlenb..][..vlenb];
-                buf.get_mut(..vlenb).ok_or(TargetError::NonFatal)?.copy_from_slice(bytes);
-                return Ok(vlenb);
-            }
-        };
-        buf.get_mut(..8).ok_or(TargetError::NonFatal)?.copy_from_slice(&value.to_le_bytes());
-        Ok(8)
-    }
-
-    fn write_register(&mut self, (): (), register: Register, val: &[u8]) -> TargetResult<(), Self> {
-        let hart = self.machine.hart_mut();
-        if let Register::V(r) = register {
-            let vlenb = hart.vector().vlenb;
-            let to = &mut hart.vector_mut().registers_mut()[usize::from(r) * vlenb..][..vlenb];
-            if val.len() != vlenb {
-                return Err(TargetError::NonFatal);
-            }
-            to.copy_from_slice(val);
-        } else {
-            let value = number(val).ok_or(TargetError::NonFatal)?;
-            match register {
-                Register::X(r) => hart.set_x(r, value),
-                Register::Pc => hart.set_pc(value),
-                Register::F(r) => hart.set_f(r, value),
-                // Only vset{i}vl{i} writes these, and gdb.
-                Register::Csr(csr::VL) => {
-                    let vlmax = hart.vector().vtype.vlmax(hart.config().vlen);
-                    hart.vector_mut().vl = value.min(vlmax.into());
-                }
-                Register::Csr(csr::VTYPE) => hart.vector_mut().vtype = Vtype::from_bits(value),
-                Register::Csr(number) => hart.write_csr(number, value),
-                Register::V(_) => {}
-            }
-        }
-        self.history.forget(self.machine);
-        Ok(())
-    }
-}
-
-impl SingleThreadResume for Debuggee<'_> {
-    fn resume(&mut self, _: Option<Signal>) -> Result<(), Infallible> {
-        self.mode = Mode::Continue;
-        Ok(())
-    }
-
-    fn support_single_step(&mut self) -> Option<SingleThreadSingleStepOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_reverse_step(&mut self) -> Option<ReverseStepOps<'_, (), Self>> {
-        if self.history.is_kept() { Some(self) } else { None }
-    }
-
-    fn support_reverse_cont(&mut self) -> Option<ReverseContOps<'_, (), Self>> {
-        if self.history.is_kept() { Some(self) } else { None }
-    }
-}
-
-impl SingleThreadSingleStep for Debuggee<'_> {
-    fn step(&mut self, _: Option<Signal>) -> Result<(), Infallible> {
-        self.mode = Mode::Step;
-        Ok(())
-    }
-}
-
-impl ReverseStep<()> for Debuggee<'_> {
-    fn reverse_step(&mut self, (): ()) -> Result<(), Infallible> {
-        self.mode = Mode::BackOne;
-        Ok(())
-    }
-}
-
-impl ReverseCont<()> for Debuggee<'_> {
-    fn reverse_cont(&mut self) -> Result<(), Infallible> {
-        self.mode = Mode::Back;
-        Ok(())
-    }
-}
-
-impl Breakpoints for Debuggee<'_> {
-    fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
-        Some(self)
-    }
-
-    fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
-        Some(self)
-    }
-}
-
-impl Debuggee<'_> {
-    /// Breakpoints are a list of addresses: nothing is written into the program.
-    fn add_breakpoint(&mut self, addr: u64) -> bool {
-        *self.breakpoints.entry(addr).or_default() += 1;
-        true
-    }
-
-    fn remove_breakpoint(&mut self, addr: u64) -> bool {
-        let Some(count) = self.breakpoints.get_mut(&addr) else { return false };
-        *count -= 1;
-        if *count == 0 {
-            self.breakpoints.remove(&addr);
-        }
-        true
-    }
-}
-
-impl SwBreakpoint for Debuggee<'_> {
-    fn add_sw_breakpoint(&mut self, addr: u64, _: usize) -> TargetResult<bool, Self> {
-        Ok(self.add_breakpoint(addr))
-    }
-
-    fn remove_sw_breakpoint(&mut self, addr: u64, _: usize) -> TargetResult<bool, Self> {
-        Ok(self.remove_breakpoint(addr))
-    }
-}
-
-impl HwBreakpoint for Debuggee<'_> {
-    fn add_hw_breakpoint(&mut self, addr: u64, _: usize) -> TargetResult<bool, Self> {
-        Ok(self.add_breakpoint(addr))
-    }
-
-    fn remove_hw_breakpoint(&mut self, addr: u64, _: usize) -> TargetResult<bool, Self> {
-        Ok(self.remove_breakpoint(addr))
-    }
-}
-
-impl HwWatchpoint for Debuggee<'_> {
-    fn add_hw_watchpoint(&mut self, addr: u64, len: u64, kind: WatchKind) -> TargetResult<bool, Self> {
-        if self.watchpoints.is_empty() {
-            let hart = self.machine.hart_mut();
-            hart.start_log();
-            hart.flush_tlb();
-        }
-        self.watchpoints.push((addr, len, kind));
-        Ok(true)
-    }
-
-    fn remove_hw_watchpoint(&mut self, addr: u64, len: u64, kind: WatchKind) -> TargetResult<bool, Self> {
-        let Some(n) = self.watchpoints.iter().position(|w| *w == (addr, len, kind)) else { return Ok(false) };
-        self.watchpoints.remove(n);
-        if self.watchpoints.is_empty() {
-            self.machine.hart_mut().stop_log();
-        }
-        Ok(true)
-    }
-}
-
-impl TargetDescriptionXmlOverride for Debuggee<'_> {
-    fn target_description_xml(
-        &self,
-        annex: &[u8],
-        offset: u64,
-        length: usize,
-        buf: &mut [u8],
-    ) -> TargetResult<usize, Self> {
-        if annex != b"target.xml" {
-            return Err(TargetError::NonFatal);
-        }
-        Ok(part(self.description.as_bytes(), offset, length, buf))
-    }
-}
-
-impl Auxv for Debuggee<'_> {
-    fn get_auxv(&self, offset: u64, length: usize, buf: &mut [u8]) -> TargetResult<usize, Self> {
-        Ok(part(&self.auxv, offset, length, buf))
-    }
-}
-
-impl MonitorCmd for Debuggee<'_> {
-    fn handle_monitor_cmd(&mut self, cmd: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), Infallible> {
-        out.write_raw(monitor::answer(self, &String::from_utf8_lossy(cmd)).as_bytes());
-        Ok(())
-    }
 }
