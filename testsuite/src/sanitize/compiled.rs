@@ -3,9 +3,9 @@
 //! Compilers are wrong at times. A bit that the oracle calls defined and the sanitizer does not is a false
 //! report unless it can be shown to be real: with another choice for agnostic elements, for what a system
 //! call leaves in vector registers, or with another `vxrm` at the start, the program prints something else
-//! than it must, or does not end.
+//! than it must, or does not end. Or it is of a known fault of that compiler (`known.rs`).
 
-use super::{VLENS, place};
+use super::{VLENS, known, place};
 use rvv_ir::{Expected, Program};
 use rvvfuzz::programs::judge::batch::build;
 use rvvfuzz::programs::judge::case::Case;
@@ -160,7 +160,7 @@ fn compare_batch(
             } else {
                 let name = format!("program {}, {}", first + i as u64, with.name());
                 let before = tally.false_reports.len();
-                look_alone(&image, only.then_some(n), &programs[i], &name, tally)?;
+                look_alone(&image, only.then_some(n), with, &programs[i], &name, tally)?;
                 if let Some(folder) = keep.filter(|_| tally.false_reports.len() > before) {
                     let file = folder.join(format!("{}", first + i as u64));
                     std::fs::write(file.with_extension("elf"), &elf)
@@ -184,8 +184,8 @@ impl Tally {
         let mut text = format!(
             "{programs} programs, {runs} runs: of {bits} printed bits {to_oracle} are undefined to the oracle, \
              {undefined} of them to the sanitizer; {not_built} programs were not built, {chosen_vl} rely on the \
-             vl that is chosen, {} are wrong as they were compiled, as other choices for agnostic elements \
-             show; {} reports are false",
+             vl that is chosen, {} are wrong as they were compiled, as other choices for agnostic elements or \
+             the form of a known fault show; {} reports are false",
             wrong.len(),
             false_reports.len()
         );
@@ -225,6 +225,7 @@ fn first_false(expected: &Expected, undefined: &[u8]) -> Option<usize> {
 fn look_alone(
     image: &Image,
     only: Option<usize>,
+    with: &Build,
     generated: &Generated,
     name: &str,
     tally: &mut Tally,
@@ -250,10 +251,12 @@ fn look_alone(
             continue;
         };
         let wrong = format!("VLEN {}: {wrong}", expected.vlen);
-        if !is_wrong(image, only, &generated.program, expected)? {
-            tally.false_reports.push(format!("{name}, {wrong}"));
-        } else {
+        if is_wrong(image, only, &generated.program, expected)? {
             tally.wrong.push(format!("{name}, {wrong}"));
+        } else if let Some(fault) = known::fault_of(with, &generated.program, expected.vlen)? {
+            tally.wrong.push(format!("{name}, {fault}, {wrong}"));
+        } else {
+            tally.false_reports.push(format!("{name}, {wrong}"));
         }
         // At the other VLENs it is not to be trusted either.
         break;
@@ -278,6 +281,15 @@ fn depends_on_vl(
         }
     }
     Ok(false)
+}
+
+/// Whether something is said of a program, alone in its image, that the oracle does not say.
+pub(super) fn says_what_is_not_so(image: &Image, expected: &Expected) -> Result<bool, String> {
+    let said = sanitized(image, expected.vlen, None)?;
+    Ok(said.finding.is_some()
+        || said.outcome != Outcome::Exited(0)
+        || said.undefined.len() != expected.len()
+        || first_false(expected, &said.undefined).is_some())
 }
 
 /// Whether the program does something else than it must, under one of the choices that an implementation has.

@@ -6,6 +6,7 @@
 
 pub mod command;
 pub mod compiled;
+mod known;
 
 use rvv_ir::elf::{ElfOptions, lower_with};
 use rvvgen::{Generated, Plan, Selection, Settings, generate};

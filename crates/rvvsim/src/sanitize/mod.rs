@@ -297,6 +297,13 @@ impl Sanitizer {
         self.look_at_thread(hart);
     }
 
+    /// Between runs another thread may have been put on the hart.
+    pub(crate) fn notice_thread(&mut self, hart: &Hart) {
+        if hart.number != self.thread {
+            self.look_at_thread(hart);
+        }
+    }
+
     /// Takes note of the thread on the hart: each has its own registers.
     pub(crate) fn look_at_thread(&mut self, hart: &Hart) {
         if hart.number != self.thread {

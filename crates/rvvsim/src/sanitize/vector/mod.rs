@@ -133,6 +133,14 @@ impl<'a> Context<'a> {
     }
 }
 
+/// Whether it matters to an instruction how long `vl` is. Moves to and from element 0 look at most at whether
+/// it is 0 (norm:vmv_s_x_op), which none of the lengths is that a machine may choose.
+fn looks_at_vl(inst: &Inst) -> bool {
+    let shape = inst.op.shape();
+    let all = |eew| matches!(eew, Eew::Absent | Eew::Element0);
+    shape.memory.is_some() || ![shape.vd, shape.vs2, shape.vs1].into_iter().all(all)
+}
+
 impl Sanitizer {
     /// Works out what a vector instruction does, and checks what it decides by.
     pub(super) fn vector(&mut self, hart: &Hart, inst: &Inst) {
@@ -148,6 +156,9 @@ impl Sanitizer {
                 return;
             }
             self.check_config(hart, inst);
+            if looks_at_vl(inst) {
+                self.check_length();
+            }
         }
         let context = Context::new(hart, inst);
         if self.regs.pending.is_some() {
@@ -350,21 +361,24 @@ impl Sanitizer {
         if let Some(rule) = self.regs.config_lost.take() {
             self.found(Kind::InheritedVtype, What { rule: Some(rule), ..What::default() });
         }
-        if let Some(pc) = self.regs.vl_chosen.take() {
-            // The fault is where vl was set, not where it is used.
-            let here = std::mem::replace(&mut self.pc, pc);
-            let detail = "VLMAX < AVL < 2*VLMAX: vl may be anything from ceil(AVL/2) to VLMAX, and rd is x0";
-            let inst = self.inst.take();
-            let rule = Some("norm:vl_val_list");
-            self.found(Kind::ChosenLength, What { detail: detail.to_owned(), rule, ..What::default() });
-            (self.pc, self.inst) = (here, inst);
-        }
         if rounds(inst.op)
             && !self.shifts_by_zero(hart, inst)
             && let Some(rule) = self.regs.vxrm_lost.take()
         {
             self.found(Kind::InheritedVxrm, What { rule: Some(rule), ..What::default() });
         }
+    }
+
+    /// The instruction depends on how long `vl` is.
+    fn check_length(&mut self) {
+        let Some(pc) = self.regs.vl_chosen.take() else { return };
+        // The fault is where vl was set, not where it is used.
+        let here = std::mem::replace(&mut self.pc, pc);
+        let detail = "VLMAX < AVL < 2*VLMAX: vl may be anything from ceil(AVL/2) to VLMAX, and rd is x0";
+        let inst = self.inst.take();
+        let rule = Some("norm:vl_val_list");
+        self.found(Kind::ChosenLength, What { detail: detail.to_owned(), rule, ..What::default() });
+        (self.pc, self.inst) = (here, inst);
     }
 
     /// Whether the instruction shifts by an immediate or scalar 0, which rounds nothing: compilers clip so,
