@@ -252,6 +252,11 @@ impl Stmt {
 impl Program {
     /// The block of a statement, and its place there.
     fn block_of(&mut self, node: &Node) -> Option<(&mut Vec<Stmt>, usize)> {
+        self.gap_of(node).filter(|(body, at)| *at < body.len())
+    }
+
+    /// The same, or the end of a block.
+    fn gap_of(&mut self, node: &Node) -> Option<(&mut Vec<Stmt>, usize)> {
         let (&first, rest) = node.path.split_first()?;
         let function = match self.functions.get_mut(node.function) {
             Some(function) => function,
@@ -272,7 +277,25 @@ impl Program {
                 _ => return None,
             };
         }
-        (at < body.len()).then_some((body, at))
+        (at <= body.len()).then_some((body, at))
+    }
+
+    /// Puts statements before the one at this place, or at the end of its block. False if there is no such
+    /// place.
+    pub fn insert(&mut self, before: &Node, these: Vec<Stmt>) -> bool {
+        match self.gap_of(before) {
+            Some((body, at)) => {
+                body.splice(at..at, these);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// A statement to be changed, if the program has it.
+    pub fn find_mut(&mut self, node: &Node) -> Option<&mut Stmt> {
+        let (body, at) = self.block_of(node)?;
+        body.get_mut(at)
     }
 
     /// Takes a statement out. False if there is none at that place.

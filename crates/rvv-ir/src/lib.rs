@@ -13,6 +13,7 @@ mod parse;
 mod print;
 mod program;
 pub mod records;
+pub mod tidy;
 
 pub use check::{CheckError, Node, put_elem};
 pub use data::float_text;

@@ -77,6 +77,15 @@ pub fn evaluate_with(
     options: &Options,
     executed: &mut dyn FnMut(&Call),
 ) -> Result<Expected, EvalError> {
+    run(program, options, executed, None).0
+}
+
+/// The same, and the steps that it took, whether or not it has a meaning.
+pub fn evaluate_metered(
+    program: &Program,
+    options: &Options,
+    executed: &mut dyn FnMut(&Call),
+) -> (Result<Expected, EvalError>, u64) {
     run(program, options, executed, None)
 }
 
@@ -90,7 +99,7 @@ pub fn evaluate_with(
 /// As [`evaluate`]; a wrong result may well lead to undefined behaviour.
 pub fn evaluate_inverted(program: &Program, options: &Options, call: usize) -> Result<Expected, EvalError> {
     let inverted = program.calls().get(call).copied();
-    run(program, options, &mut |_| (), inverted)
+    run(program, options, &mut |_| (), inverted).0
 }
 
 fn run<'p>(
@@ -98,8 +107,10 @@ fn run<'p>(
     options: &Options,
     executed: &'p mut dyn FnMut(&Call),
     inverted: Option<&'p Call>,
-) -> Result<Expected, EvalError> {
-    program.check()?;
+) -> (Result<Expected, EvalError>, u64) {
+    if let Err(error) = program.check() {
+        return (Err(error.into()), 0);
+    }
     let buffers = program
         .buffers
         .iter()
@@ -127,7 +138,8 @@ fn run<'p>(
         frame.values[var.index()] = Some(Value::Scalar(Some(value)));
     }
     if let Err(message) = machine.body(&mut frame, &program.main.body, 0) {
-        return Err(EvalError { place: machine.node.describe(program), node: machine.node, message });
+        let error = EvalError { place: machine.node.describe(program), node: machine.node, message };
+        return (Err(error), options.fuel - machine.fuel);
     }
     let contents = |(i, buffer): (usize, &Buffer)| {
         let bits = std::mem::take(&mut machine.buffers[i]);
@@ -138,7 +150,7 @@ fn run<'p>(
         contents
     };
     let outputs = program.outputs().map(contents).collect();
-    Ok(Expected { vlen: options.vlen, vl: options.vl, outputs })
+    (Ok(Expected { vlen: options.vlen, vl: options.vl, outputs }), options.fuel - machine.fuel)
 }
 
 /// The variables of a function that is running.
@@ -212,7 +224,10 @@ impl<'p> Machine<'p> {
                 self.fuel = left;
                 Ok(())
             }
-            None => Err(format!("the program has not ended after {} steps", self.options.fuel)),
+            None => {
+                self.fuel = 0;
+                Err(format!("the program has not ended after {} steps", self.options.fuel))
+            }
         }
     }
 

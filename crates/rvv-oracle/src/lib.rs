@@ -19,5 +19,5 @@ mod reduction;
 mod utility;
 mod value;
 
-pub use eval::{EvalError, Options, evaluate, evaluate_inverted, evaluate_with};
+pub use eval::{EvalError, Options, evaluate, evaluate_inverted, evaluate_metered, evaluate_with};
 pub use rvv_ir::VlChoice;

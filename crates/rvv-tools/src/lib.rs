@@ -1,12 +1,13 @@
-//! Finds, probes and runs compilers and emulators, as processes with a time limit; and [`junit`], which says
-//! to CI systems what came of it.
+//! Finds, probes and runs compilers and emulators, as processes with a time limit; [`records`] reads what
+//! compilers report of their work, and [`junit`] says to CI systems what came of it.
 
 pub mod emulators;
 pub mod find;
 pub mod junit;
+pub mod records;
 
 use rvv_isa::{Ext, Isa};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -106,7 +107,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Run, PeerError> {
 /// # Errors
 /// When it does not start.
 pub fn run_keeping(command: &mut Command, limit: Duration, most: u64) -> Result<Run, PeerError> {
-    run_child(command, limit, most, Kill::Child)
+    run_child(command, limit, most, Kill::Child, None)
 }
 
 /// As [`run_keeping`], in a new process group: ctrl-C is not for it, and when its time is up, what it
@@ -116,7 +117,22 @@ pub fn run_keeping(command: &mut Command, limit: Duration, most: u64) -> Result<
 /// When it does not start.
 pub fn run_group(command: &mut Command, limit: Duration, most: u64) -> Result<Run, PeerError> {
     command.process_group(0);
-    run_child(command, limit, most, Kill::Group)
+    run_child(command, limit, most, Kill::Group, None)
+}
+
+/// As [`run_group`]; of what it complains of, only the lines that are wanted are kept, each cut off at 4096
+/// bytes. The others are read and forgotten, however many they are.
+///
+/// # Errors
+/// When it does not start.
+pub fn run_group_choosing(
+    command: &mut Command,
+    limit: Duration,
+    most: u64,
+    wanted: fn(&[u8]) -> bool,
+) -> Result<Run, PeerError> {
+    command.process_group(0);
+    run_child(command, limit, most, Kill::Group, Some(wanted))
 }
 
 /// What goes when the time is up.
@@ -128,13 +144,23 @@ enum Kill {
     Group,
 }
 
-fn run_child(command: &mut Command, limit: Duration, most: u64, kill: Kill) -> Result<Run, PeerError> {
+fn run_child(
+    command: &mut Command,
+    limit: Duration,
+    most: u64,
+    kill: Kill,
+    wanted: Option<fn(&[u8]) -> bool>,
+) -> Result<Run, PeerError> {
     let program = PathBuf::from(command.get_program());
     let failed = |source| PeerError::Start { program: program.clone(), source };
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed)?;
     let stdout = keep(child.stdout.take().expect("it is piped"), most);
-    let stderr = keep(child.stderr.take().expect("it is piped"), most);
+    let stderr = child.stderr.take().expect("it is piped");
+    let stderr = match wanted {
+        Some(wanted) => keep_lines(stderr, most, wanted),
+        None => keep(stderr, most),
+    };
     let ended = match child.wait_timeout(limit).map_err(failed)? {
         Some(status) => match status.code() {
             Some(code) => Ended::Exited(code),
@@ -163,6 +189,45 @@ fn keep(mut from: impl Read + Send + 'static, most: u64) -> thread::JoinHandle<V
         let _ = std::io::copy(&mut from, &mut std::io::sink());
         kept
     })
+}
+
+/// The longest line that is kept.
+const LINE: usize = 4096;
+
+fn keep_lines(
+    from: impl Read + Send + 'static,
+    most: u64,
+    wanted: fn(&[u8]) -> bool,
+) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || chosen_lines(BufReader::with_capacity(1 << 16, from), most, wanted))
+}
+
+fn chosen_lines(mut from: impl BufRead, most: u64, wanted: fn(&[u8]) -> bool) -> Vec<u8> {
+    let (mut kept, mut line) = (Vec::new(), Vec::new());
+    loop {
+        let some = match from.fill_buf() {
+            Ok(some) => some,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            // An error is the end of the output.
+            Err(_) => break,
+        };
+        let end = some.iter().position(|b| *b == b'\n');
+        let part = &some[..end.unwrap_or(some.len())];
+        line.extend_from_slice(&part[..part.len().min(LINE - line.len())]);
+        let used = part.len() + usize::from(end.is_some());
+        if end.is_some() || used == 0 && !line.is_empty() {
+            if wanted(&line) && ((kept.len() + line.len()) as u64) < most {
+                kept.append(&mut line);
+                kept.push(b'\n');
+            }
+            line.clear();
+        }
+        if used == 0 {
+            break;
+        }
+        from.consume(used);
+    }
+    kept
 }
 
 /// Spike, with its instruction set.
@@ -224,6 +289,30 @@ pub fn signature(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_lines_the_wanted_ones_are_kept() {
+        let long = format!("*{}", "x".repeat(3 * LINE));
+        let text = format!("*a\nb\n\n*c\n{long}\n{}*d", "y".repeat(1 << 20) + "\n");
+        let chosen = |size, most| {
+            chosen_lines(BufReader::with_capacity(size, text.as_bytes()), most, |l| l.starts_with(b"*"))
+        };
+        let all = format!("*a\n*c\n{}\n*d\n", &long[..LINE]);
+        for size in [1, 7, 1 << 16] {
+            assert_eq!(String::from_utf8_lossy(&chosen(size, 1 << 20)), all);
+        }
+        assert_eq!(chosen(64, 5), b"*a\n");
+        assert!(chosen_lines(&b""[..], 9, |_| false).is_empty());
+    }
+
+    #[test]
+    fn what_a_command_complains_of_is_chosen_from() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo out; yes no 2>&1 | head -n 100000 >&2; echo yes >&2"]);
+        let run =
+            run_group_choosing(&mut command, Duration::from_secs(60), 1 << 20, |l| l == b"yes").unwrap();
+        assert_eq!((&run.stdout[..], &run.stderr[..]), (&b"out\n"[..], &b"yes\n"[..]));
+    }
 
     #[test]
     fn peers_are_told_of_every_extension() {

@@ -2,7 +2,10 @@
 
 use crate::builder::Builder;
 use crate::every_pair::every_pair;
+use crate::follow::Followed;
+use crate::human::{self, Human};
 use crate::loops;
+use crate::mend::mend;
 use crate::rng::Rng;
 use crate::schedule::Reschedule;
 use crate::sizes::Lengths;
@@ -10,8 +13,9 @@ use crate::twins::twins;
 use crate::vl_class::{Class, Kind};
 use crate::{Category, Choice, Plan, Scheduler, Selection, Weights};
 use rvv_intrinsics::Intrinsic;
-use rvv_ir::{Arg, Call, Expected, Program, Stmt, Var};
-use rvv_oracle::{EvalError, Options, VlChoice, evaluate, evaluate_with};
+use rvv_ir::{Arg, Expected, Program, Stmt, Var};
+use rvv_oracle::{EvalError, VlChoice};
+use std::sync::Arc;
 
 /// What programs are to be like.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +32,8 @@ pub struct Settings {
     pub scheduler: Scheduler,
     /// What else than the planned calls is preferred.
     pub selection: Selection,
+    /// What people do, for the policy `human`; the table of this crate if there is none.
+    pub human: Option<Arc<Human>>,
 }
 
 impl Default for Settings {
@@ -39,6 +45,7 @@ impl Default for Settings {
             weights: Weights::default(),
             scheduler: Scheduler::Unit,
             selection: Selection::default(),
+            human: None,
         }
     }
 }
@@ -114,26 +121,41 @@ pub enum GenerateError {
 /// # Errors
 /// See [`GenerateError`].
 pub fn generate(plan: &Plan, k: u64, settings: &Settings) -> Result<Generated, GenerateError> {
-    if Rng::new(&[plan.seed(), k, 3]).chance(settings.weights.loops) {
-        let mut generated = mend(plan, k, loops::program(plan.seed(), k, settings), settings)?;
-        generated.program.reschedule(settings.scheduler, k);
-        return Ok(generated);
+    let program = match unplanned(plan.seed(), k, settings) {
+        Some(program) => program,
+        None => planned(plan, k, settings)?,
+    };
+    let mut generated = mended(plan, k, program, settings)?;
+    // Orders differ in nothing that can be seen: what was taken out, and what is printed, stay the same.
+    generated.program.reschedule(settings.scheduler, k);
+    Ok(generated)
+}
+
+/// A program that is about none of the planned calls, if the weights want one.
+fn unplanned(seed: u64, k: u64, settings: &Settings) -> Option<Program> {
+    let weights = &settings.weights;
+    if Rng::new(&[seed, k, 3]).chance(weights.loops) {
+        return Some(loops::program(seed, k, settings));
     }
-    if Rng::new(&[plan.seed(), k / 2, 5]).chance(settings.weights.twins) {
+    if Rng::new(&[seed, k / 2, 5]).chance(weights.twins) {
         // The even one is intrinsics, the next one the same in plain C.
-        let [vector, scalar] = twins(plan.seed(), k / 2);
-        let program = if k.is_multiple_of(2) { vector } else { scalar };
-        let mut generated = mend(plan, k, program, settings)?;
-        generated.program.reschedule(settings.scheduler, k);
-        return Ok(generated);
+        let [vector, scalar] = twins(seed, k / 2);
+        return Some(if k.is_multiple_of(2) { vector } else { scalar });
     }
-    if Rng::new(&[plan.seed(), k, 6]).chance(settings.weights.every_pair)
-        && let Some(program) = every_pair(plan.seed(), k, settings)
+    if Rng::new(&[seed, k, 6]).chance(weights.every_pair)
+        && let Some(program) = every_pair(seed, k, settings)
     {
-        let mut generated = mend(plan, k, program, settings)?;
-        generated.program.reschedule(settings.scheduler, k);
-        return Ok(generated);
+        return Some(program);
     }
+    if Rng::new(&[seed, k, 8]).chance(weights.human) {
+        let human = settings.human.clone().unwrap_or_else(Human::built_in);
+        return human::program(seed, k, settings, &human);
+    }
+    None
+}
+
+/// A program about the planned calls.
+fn planned(plan: &Plan, k: u64, settings: &Settings) -> Result<Program, GenerateError> {
     let smallest = settings.smallest_vlen();
     let regions = plan.program(k).ok_or(GenerateError::NothingSelected(smallest))?;
     let mut rng = Rng::new(&[plan.seed(), k, 1]);
@@ -151,98 +173,42 @@ pub fn generate(plan: &Plan, k: u64, settings: &Settings) -> Result<Generated, G
         fix_vectors(&mut program, &mut rng);
     }
     program.comment = vec![format!("rvvgen, seed {}, program {k}", plan.seed())];
-    let mut generated = mend(plan, k, program, settings)?;
-    // Orders differ in nothing that can be seen: what was taken out, and what is printed, stay the same.
-    generated.program.reschedule(settings.scheduler, k);
-    Ok(generated)
+    Ok(program)
 }
 
-/// Gives half of the vector variables a fixed length. Overloaded names are for the types without one, and so
-/// is inline assembly.
-fn fix_vectors(program: &mut Program, rng: &mut Rng) {
-    fn bound(body: &[Stmt], found: &mut Vec<Var>) {
-        for stmt in body {
-            match stmt {
-                Stmt::Call(call) if call.overloaded => {
-                    found.extend(call.args.iter().filter_map(|arg| match arg {
-                        Arg::Var(var) => Some(*var),
-                        _ => None,
-                    }));
-                }
-                Stmt::Hide(var) => found.push(*var),
-                _ => {}
+/// Adds the variables of a body that may have no fixed length: overloaded names are for the types without
+/// one, and so is inline assembly.
+pub(crate) fn never_fixed(body: &[Stmt], found: &mut Vec<Var>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Call(call) if call.overloaded => {
+                found.extend(call.args.iter().filter_map(|arg| match arg {
+                    Arg::Var(var) => Some(*var),
+                    _ => None,
+                }));
             }
-            stmt.blocks().into_iter().for_each(|block| bound(block, found));
+            Stmt::Hide(var) => found.push(*var),
+            _ => {}
         }
+        stmt.blocks().into_iter().for_each(|block| never_fixed(block, found));
     }
+}
+
+/// Gives half of the vector variables a fixed length.
+fn fix_vectors(program: &mut Program, rng: &mut Rng) {
     for function in program.functions.iter_mut().chain([&mut program.main]) {
         let mut not = Vec::new();
-        bound(&function.body, &mut not);
+        never_fixed(&function.body, &mut not);
         for (n, var) in function.vars.iter_mut().enumerate() {
             var.fixed = rng.below(2) == 0 && var.may_be_fixed() && !not.contains(&Var(n as u32));
         }
     }
 }
 
-/// Evaluates the program where it must have a meaning. A statement that has none is taken out, and what
-/// needed it with it.
-fn mend(plan: &Plan, k: u64, mut program: Program, settings: &Settings) -> Result<Generated, GenerateError> {
-    let mut repairs = 0;
-    loop {
-        match meanings(&program, settings) {
-            Ok((expected, executed)) => return Ok(Generated { program, expected, executed, repairs }),
-            Err(error) => {
-                repairs += 1;
-                // A branch that nothing decides is taken.
-                if let Some(Stmt::If { then, .. }) = error.node.find(&program) {
-                    let then = then.clone();
-                    program.replace(&error.node, then);
-                    continue;
-                }
-                // A function of one call and its result goes as a whole.
-                let in_element = error.node.find(&program).is_some_and(Stmt::is_element);
-                let several = program.function(error.node.function).body.len() > 1;
-                let removed = (several && program.remove(&error.node))
-                    || (!in_element && program.remove_function(error.node.function))
-                    || program.remove(&error.node);
-                if repairs > 200 || !removed {
-                    return Err(GenerateError::Undefined { seed: plan.seed(), number: k, error });
-                }
-            }
-        }
-    }
-}
-
-/// What it prints, and which calls were executed at the first VLEN.
-type Meaning = (Vec<Expected>, Vec<Choice>);
-
-fn meanings(program: &Program, settings: &Settings) -> Result<Meaning, EvalError> {
-    let mut expected = Vec::new();
-    let mut executed: Vec<Choice> = Vec::new();
-    if program.is_plain() {
-        // The same at every VLEN.
-        let Some(&first) = settings.vlens.first() else { return Ok((expected, executed)) };
-        let outcome = evaluate(program, &Options::new(first))?;
-        expected.extend(settings.vlens.iter().map(|&vlen| Expected { vlen, ..outcome.clone() }));
-        return Ok((expected, executed));
-    }
-    for (i, &vl) in settings.vls.iter().enumerate() {
-        for &vlen in &settings.vlens {
-            let options = Options { vl, ..Options::new(vlen) };
-            if i > 0 || !expected.is_empty() {
-                let outcome = evaluate(program, &options)?;
-                if i == 0 {
-                    expected.push(outcome);
-                }
-                continue;
-            }
-            let mut note = |call: &Call| {
-                executed.push(Choice { intrinsic: call.intrinsic, overloaded: call.overloaded });
-            };
-            expected.push(evaluate_with(program, &options, &mut note)?);
-        }
-    }
-    executed.sort_unstable_by_key(|c| (c.intrinsic.id, c.overloaded));
-    executed.dedup();
-    Ok((expected, executed))
+/// The program with its truth; what had no meaning is taken out of it.
+fn mended(plan: &Plan, k: u64, program: Program, settings: &Settings) -> Result<Generated, GenerateError> {
+    let mut steps = u64::MAX;
+    mend(Followed::new(program), settings, &mut steps)
+        .map(|m| m.generated)
+        .map_err(|error| GenerateError::Undefined { seed: plan.seed(), number: k, error })
 }

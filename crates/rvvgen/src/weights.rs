@@ -204,6 +204,8 @@ biases! {
     fixed_vectors / FixedVectors = "fixed-vectors": 0.1,
     /// A program of plain C is written without a policy: every alternative of the grammar is as likely.
     loop_unguided / LoopUnguided = "loop-unguided": 0.0,
+    /// A program is drawn from a table of what people write.
+    human / Human = "human": 0.0,
 }
 
 /// A named policy: its name, what it is for, and what it changes in the default weights.
@@ -312,6 +314,7 @@ pub const POLICIES: &[NamedPolicy] = &[
         "operations on two operands of 8 bits, on all 65 536 pairs of values",
         &[(Bias::EveryPair, 1.0)],
     ),
+    ("human", "what people write: drawn from a table of what libraries do", &[(Bias::Human, 1.0)]),
     ("twins", "lane by lane: a program of intrinsics, then the same in plain C", &[(Bias::Twins, 1.0)]),
     ("loops", "plain C for the vectorisers, a bit of everything", &[(Bias::Loops, 1.0)]),
     (
@@ -460,7 +463,10 @@ impl Weights {
         }
         // Whether a program tries every pair was decided before; it has no structures.
         let others = |b: &&Bias| {
-            !matches!(b, Bias::EveryPair | Bias::LoopStructs | Bias::LoopContract | Bias::FixedVectors)
+            !matches!(
+                b,
+                Bias::EveryPair | Bias::LoopStructs | Bias::LoopContract | Bias::FixedVectors | Bias::Human
+            )
         };
         for &bias in Bias::ALL.iter().filter(others) {
             let factor = [0.0, 1.0, 1.0, 2.0][rng.below(4)];

@@ -174,6 +174,20 @@ pub fn poked(programs: &[&Program]) -> Vec<Poked> {
     found
 }
 
+/// The functions of each program in a file that they were [emitted](emit) into, by their names in C: what the
+/// program does, without what prints its buffers.
+pub fn functions(programs: &[&Program]) -> Vec<(usize, String)> {
+    let mut file = Names::new();
+    let mut found = Vec::new();
+    for (n, program) in programs.iter().enumerate() {
+        let prefix = prefix(n, programs.len());
+        let globals = Globals::new(program, &prefix, &mut file, Language::C);
+        found.push((n, format!("{prefix}program")));
+        found.extend(globals.functions.into_iter().map(|name| (n, name)));
+    }
+    found
+}
+
 /// Whether the contents of a buffer need not be in the file.
 fn is_poked(buffer: &Buffer) -> bool {
     buffer.kind != BufferKind::Const && buffer.init != Init::Zero

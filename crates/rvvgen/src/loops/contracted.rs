@@ -4,22 +4,13 @@
 use super::Writer;
 use super::value::Val;
 use rvv_intrinsics::Elem;
+use rvv_ir::Stmt;
 use rvv_ir::loops::{Binary, CExpr, Target, Unary};
-use rvv_ir::{Function, Linkage, Stmt};
 
 impl Writer<'_> {
     /// A function of such loops, and its call.
     pub(super) fn contracted(&mut self) {
-        let number = self.program.functions.len();
-        let pointers = self.some_pointers();
-        self.function = Function {
-            name: format!("f{number}"),
-            linkage: Linkage::Global,
-            pointers,
-            ..Function::default()
-        };
-        self.args.clear();
-        self.scalars.clear();
+        self.begin_function();
         self.types = vec![[Elem::F32, Elem::F64, Elem::F32, Elem::F64, Elem::F16][self.rng.below(5)]];
         let nests = 1 + self.rng.below(3);
         for _ in 0..nests {
@@ -30,10 +21,7 @@ impl Writer<'_> {
             });
             self.function.body.extend(body);
         }
-        let function = std::mem::take(&mut self.function);
-        self.program.functions.push(function);
-        let args = std::mem::take(&mut self.args);
-        self.program.main.body.push(Stmt::Invoke { dst: None, function: number, args });
+        self.end_function();
     }
 
     fn contracted_store(&mut self) -> Stmt {

@@ -156,6 +156,18 @@ impl Writer<'_> {
             let helper = self.helper(2);
             self.helpers.push(helper);
         }
+        self.begin_function();
+        self.types = self.element_types();
+        let nests = 1 + self.rng.below(3);
+        for _ in 0..nests {
+            let body = self.nest();
+            self.function.body.extend(body);
+        }
+        self.end_function();
+    }
+
+    /// The function that is written next.
+    fn begin_function(&mut self) {
         let number = self.program.functions.len();
         let pointers = self.some_pointers();
         self.function = Function {
@@ -166,12 +178,11 @@ impl Writer<'_> {
         };
         self.args.clear();
         self.scalars.clear();
-        self.types = self.element_types();
-        let nests = 1 + self.rng.below(3);
-        for _ in 0..nests {
-            let body = self.nest();
-            self.function.body.extend(body);
-        }
+    }
+
+    /// The function is written, and is called.
+    fn end_function(&mut self) {
+        let number = self.program.functions.len();
         let function = std::mem::take(&mut self.function);
         self.program.functions.push(function);
         let args = std::mem::take(&mut self.args);

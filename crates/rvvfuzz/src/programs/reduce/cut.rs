@@ -3,10 +3,10 @@
 
 use super::edit::Edit;
 use super::simplify::{Access, PLAIN};
-use super::tidy::{nodes, tidy, without_dead};
 use rvv_intrinsics::{Elem, Role, Sem, Type};
 use rvv_ir::data::{Distribution, Init};
 use rvv_ir::loops::Target;
+use rvv_ir::tidy::{nodes, tidy, without_dead};
 use rvv_ir::{Arg, Buffer, BufferKind, Call, Contents, Expr, Node, Program, Stmt, Var};
 use rvv_oracle::{Options, evaluate};
 

@@ -1,7 +1,7 @@
 //! Changes of a program that can be made together, so that many are tried at once.
 
-use super::tidy::{each_stmt, substitute, tidy};
 use rvv_ir::data::Init;
+use rvv_ir::tidy::{each_stmt, substitute, tidy};
 use rvv_ir::{Arg, Buffer, Expr, Node, Program, Stmt, Var};
 
 /// A change. Places and numbers are those of the program before it.
@@ -104,7 +104,7 @@ pub fn apply(program: &Program, edits: &[&Edit]) -> Option<Program> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::reduce::tidy::nodes;
+    use rvv_ir::tidy::nodes;
 
     const PROGRAM: &str = "rvv-ir 1
 data in0: u32[4] = [0x1, 0x2, 0x3, 0x4]

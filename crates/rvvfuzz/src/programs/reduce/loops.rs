@@ -2,9 +2,9 @@
 //! functions lose parameters and buffers their types.
 
 use super::edit::Edit;
-use super::tidy::{each_stmt, nodes, tidy};
 use rvv_intrinsics::{Elem, Type};
 use rvv_ir::loops::{CExpr, Lane, Lanes, Loop, Pointers, Pragma, Target, variable};
+use rvv_ir::tidy::{each_stmt, nodes, tidy};
 use rvv_ir::{Arg, Compare, Expr, Function, Program, Stmt, Var};
 
 /// Loops become their first round, conditions one of their branches.

@@ -3,8 +3,8 @@
 
 use super::edit::{Edit, apply};
 use super::simplify::Step;
-use super::tidy::{tidy, without_dead};
 use rvv_ir::Program;
+use rvv_ir::tidy::{tidy, without_dead};
 use std::time::{Duration, Instant};
 
 /// A reduced program.

@@ -4,9 +4,9 @@
 use super::cut::{is_store, load_inputs, print_early};
 use super::edit::Edit;
 use super::loops;
-use super::tidy::{each_stmt, nodes, substitute, tidy, without, without_dead};
 use rvv_intrinsics::{Intrinsic, Policy, Role, Sem, Type, all, by_name};
 use rvv_ir::data::Init;
+use rvv_ir::tidy::{each_stmt, nodes, substitute, tidy, without, without_dead};
 use rvv_ir::{Arg, Buffer, Call, Expr, Node, Program, Stmt, Var};
 use std::collections::HashMap;
 use std::sync::LazyLock;

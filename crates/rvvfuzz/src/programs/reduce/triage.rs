@@ -2,11 +2,11 @@
 
 use super::loops;
 use super::target::{Target, site_of};
-use super::tidy::nodes;
 use crate::programs::judge::outcome::Kind;
 use crate::programs::judge::vote::{Culprit, Verdict};
 use crate::programs::testbed::Testbeds;
 use rvv_intrinsics::{Role, Sem};
+use rvv_ir::tidy::nodes;
 use rvv_ir::{Arg, Program, Stmt};
 use std::collections::BTreeSet;
 

@@ -187,7 +187,8 @@ fn run_batch(plan: &Plan, settings: &Settings, first: u64, last: u64) -> Found {
     found
 }
 
-fn execute(image: &Image, vlen: u32, agnostic: Agnostic) -> (String, Vec<u8>) {
+/// Runs a file: how it ended, and what it printed.
+pub fn execute(image: &Image, vlen: u32, agnostic: Agnostic) -> (String, Vec<u8>) {
     let config = Config {
         vlen,
         tail: agnostic,

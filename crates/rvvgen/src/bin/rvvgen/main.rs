@@ -4,7 +4,10 @@ mod check;
 mod coverage;
 mod curve;
 mod executed;
+mod import;
 mod invalid;
+mod learn;
+mod mutate;
 mod options;
 mod progress;
 mod stats;
@@ -31,8 +34,11 @@ fn main() -> ExitCode {
         Some(Command::Coverage(options)) if options.curve => curve::run(options),
         Some(Command::Coverage(options)) => coverage::run(options).map(|()| true),
         Some(Command::Invalid(options)) => invalid::run(options),
+        Some(Command::Mutate(options)) => mutate::run(options),
         Some(Command::Vectorised(options)) => vectorised::run(options).map(|()| true),
         Some(Command::Stats(options)) => stats::run(options).map(|()| true),
+        Some(Command::Learn(options)) => learn::run(options).map(|()| true),
+        Some(Command::Import(options)) => import::run(options).map(|()| true),
         Some(Command::Policies) => {
             policies();
             Ok(true)

@@ -3,8 +3,9 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rvv_intrinsics::Extension;
 use rvv_ir::VlChoice;
-use rvvgen::{Category, Lengths, POLICIES, Scheduler, Selection, Settings, Sizes, Weights};
+use rvvgen::{Category, Human, Lengths, Mutator, POLICIES, Scheduler, Selection, Settings, Sizes, Weights};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Generates well-defined programs of RVV intrinsics, with their expected output.
 ///
@@ -29,7 +30,10 @@ Examples:
   rvvgen --intrinsics 'vfw*_rm' --count 100 -o out  a hundred programs about some intrinsics
   rvvgen --policy spill --policy rounding -o out    biased programs; `rvvgen policies` lists them
   rvvgen coverage --count 1000                      what a thousand programs reach
+  rvvgen mutate out/program.ir --count 10 -o more   ten mutants of a program, with expected outputs
   rvvgen stats --count 1000                         data flow, loops and control flow of a thousand
+  rvvgen learn ~/src/library --out human.toml       count what people do
+  rvvgen import kernel.c -o out                     make programs of their functions
   rvvgen coverage --executed                        run all intrinsics on the built-in emulator"
 )]
 pub struct Options {
@@ -51,10 +55,109 @@ pub enum Command {
     Vectorised(VectorisedOptions),
     /// Write programs that must not compile, one defect each, and judge a compiler by them.
     Invalid(InvalidOptions),
+    /// Change programs a little, again and again: each mutant is valid and has its expected output.
+    Mutate(MutateOptions),
     /// Measure what programs are like: data flow, loops, control flow.
     Stats(StatsOptions),
+    /// Count what people do with intrinsics in C and C++, as a table for `--policy human`.
+    Learn(LearnOptions),
+    /// Make programs of functions in C that use intrinsics, each with its expected output.
+    Import(ImportOptions),
     /// List the named policies and the weights.
     Policies,
+}
+
+/// Where sources are and how they are read.
+#[derive(Args, Debug)]
+pub struct SourceOptions {
+    /// Folders and files of C and C++.
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+
+    /// Folders to look for headers in, besides the file's and those above it. Repeatable.
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+
+    /// Define a macro: NAME or NAME=VALUE. Repeatable.
+    #[arg(short = 'D', long = "define", value_name = "NAME")]
+    pub define: Vec<String>,
+
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Learning from real code.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rvvgen learn ~/src/OpenBLAS ~/src/XNNPACK --out human.toml   a table of two libraries
+  rvvgen --policy human --table human.toml -o out              programs by it
+  rvvgen learn ~/src/mylib --compare --table human.toml        what the library does beside the table")]
+pub struct LearnOptions {
+    #[command(flatten)]
+    pub source: SourceOptions,
+
+    /// Write the table to this file.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// The version of a library, for the table: NAME=COMMIT, where NAME is a folder's name. Repeatable.
+    #[arg(long, value_name = "NAME=COMMIT")]
+    pub commit: Vec<String>,
+
+    /// Print the shares beside those of a table: rvvgen's own, or that of --table.
+    #[arg(long)]
+    pub compare: bool,
+
+    /// The table to compare with.
+    #[arg(long, value_name = "FILE", requires = "compare")]
+    pub table: Option<PathBuf>,
+
+    /// Write no progress, and name what could not be read.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// Importing.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rvvgen import kernel.c -o out        out/NAME/program.ir, program.c, expected.128.txt … for each function
+  rvvgen import ~/src/OpenBLAS         what share of its functions can be imported, and why the rest cannot
+  rvvfuzz replay out/saxpy/program.ir  judge every compiler by it")]
+pub struct ImportOptions {
+    #[command(flatten)]
+    pub source: SourceOptions,
+
+    /// Write the programs to this folder, each to one of its own.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+
+    /// Only functions with this name. Repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub function: Vec<String>,
+
+    /// Seed of the data.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Elements that a length parameter stands for.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub len: u64,
+
+    /// The VLENs at which programs must have a meaning, in bits: powers of two, 128 to 65536.
+    #[arg(long, value_name = "BITS", value_delimiter = ',', default_value = "128,256,512,1024",
+          value_parser = parse_vlen)]
+    pub vlen: Vec<u32>,
+
+    /// Name every function that cannot be imported, and why.
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Rewrite the table of shares in a document, between its marks.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub markdown: Option<PathBuf>,
 }
 
 /// Writing programs.
@@ -141,6 +244,11 @@ pub struct StyleOptions {
     /// A named generation policy; see `rvvgen policies`. Repeatable; later ones override earlier ones.
     #[arg(long, value_name = "NAME", value_parser = parse_policy, help_heading = "Style")]
     pub policy: Vec<String>,
+
+    /// The table that the policy `human` draws from: what `rvvgen learn DIR --out FILE` has written. Without it,
+    /// that of public libraries.
+    #[arg(long, value_name = "FILE", help_heading = "Style")]
+    pub table: Option<PathBuf>,
 
     /// A TOML file of weights from 0 to 1, `name = weight`; see `rvvgen policies`.
     #[arg(long, value_name = "FILE", help_heading = "Style")]
@@ -269,6 +377,74 @@ pub struct InvalidOptions {
     pub style: StyleOptions,
 }
 
+/// Mutating programs.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rvvgen mutate program.ir --count 100 -o mutants        DIR/0000/program.ir, expected.128.txt, …
+  rvvgen mutate a.ir --with b.ir --mutator splice -o d   statements of b.ir in a.ir
+  rvvgen mutate a.ir --generations 20 -o d               mutants of mutants, each near the last change
+  rvvgen mutate --count 1000 --run                       mutants of generated programs, run on rvvsim
+  rvvgen mutate --count 800 --stats                      what becomes of each mutator's attempts")]
+pub struct MutateOptions {
+    /// The program. Without it, programs are generated, by the seed and the style below.
+    pub program: Option<PathBuf>,
+
+    /// The folder to write to: a folder for each mutant.
+    #[arg(short, long, value_name = "DIR", required_unless_present_any = ["stats", "run"])]
+    pub output: Option<PathBuf>,
+
+    /// A second program, from which statements are taken.
+    #[arg(long, value_name = "FILE")]
+    pub with: Option<PathBuf>,
+
+    /// The number of mutants; with --stats, of rounds in which every mutator is tried once.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: u64,
+
+    /// Mutations of each mutant, one after the other, each near what the one before it changed.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub generations: u64,
+
+    /// Only by this mutator. Repeatable; they take turns.
+    #[arg(long, value_name = "NAME", value_parser = parse_mutator, value_delimiter = ',')]
+    pub mutator: Vec<Mutator>,
+
+    /// Try every mutator, and show what becomes of it: `applies` is the share of programs that have something
+    /// to change; of those, valid as made, valid after something without meaning was taken out, unchanged, and
+    /// none; of mutants, those whose output depends on the change, and statements taken out of each.
+    #[arg(long, conflicts_with_all = ["output", "run", "generations"])]
+    pub stats: bool,
+
+    /// Run each mutant on rvvsim at every VLEN, and compare. Exit code 1 if one prints something wrong.
+    #[arg(long)]
+    pub run: bool,
+
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Rewrite the table of --stats in a document, between its marks.
+    #[arg(long, value_name = "FILE", requires = "stats", hide_short_help = true)]
+    pub markdown: Option<PathBuf>,
+
+    /// Formats to write besides program.ir. Repeatable.
+    #[arg(long, value_enum, default_value = "ir", value_delimiter = ',')]
+    pub emit: Vec<Form>,
+
+    /// The VLENs at which mutants must have a meaning, in bits: powers of two, 128 to 65536.
+    #[arg(long, value_name = "BITS", value_delimiter = ',', default_value = "128,256,512,1024",
+          value_parser = parse_vlen)]
+    pub vlen: Vec<u32>,
+
+    /// The vl that vsetvl returns for VLMAX < AVL < 2*VLMAX: max, or half (ceil(AVL/2)).
+    #[arg(long, value_name = "CHOICE", default_value = "max", value_parser = parse_vl)]
+    pub vl: VlChoice,
+
+    #[command(flatten)]
+    pub style: StyleOptions,
+}
+
 /// Measuring.
 #[derive(Args, Debug)]
 pub struct StatsOptions {
@@ -284,6 +460,11 @@ pub struct StatsOptions {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+
+    /// Read the programs' C as `rvvgen learn` reads that of people, and print its shares beside those of the
+    /// table (--table, or that of public libraries), with the distance of each.
+    #[arg(long, conflicts_with = "json")]
+    pub beside: bool,
 
     /// Rewrite the table of figures in a document, between its marks.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
@@ -369,6 +550,10 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
     one_of(Scheduler::from_name(text), Scheduler::ALL.into_iter().map(Scheduler::name))
 }
 
+fn parse_mutator(text: &str) -> Result<Mutator, String> {
+    one_of(Mutator::from_name(text), Mutator::ALL.iter().map(|m| m.name()))
+}
+
 fn parse_policy(text: &str) -> Result<String, String> {
     let found = POLICIES.iter().any(|(name, ..)| *name == text).then(|| text.to_string());
     one_of(found, POLICIES.iter().map(|(name, ..)| *name))
@@ -400,6 +585,10 @@ impl StyleOptions {
                  'vfw*_rm'"
             ));
         }
+        let human = match &self.table {
+            Some(path) => Some(Arc::new(Human::new(crate::learn::read_table(path)?))),
+            None => None,
+        };
         let mut weights = Weights::default();
         for name in &self.policy {
             weights.apply(name);
@@ -416,6 +605,7 @@ impl StyleOptions {
             weights,
             scheduler: self.scheduler,
             selection: self.selection(),
+            human,
         })
     }
 }

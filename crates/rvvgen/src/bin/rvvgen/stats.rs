@@ -1,10 +1,14 @@
 //! What programs are like, in figures.
 
+use crate::learn::compare;
 use crate::options::StatsOptions;
 use crate::progress::Progress;
 use rvv_cli::{figures, out};
 use rvv_ir::VlChoice;
-use rvvgen::{Plan, Stats, generate};
+use rvv_ir::c::emit_function;
+use rvvgen::csource::{Files, read_text};
+use rvvgen::learn::{SECTIONS, Table, learn};
+use rvvgen::{Human, Plan, Settings, Stats, Weights, generate};
 use std::collections::BTreeMap;
 
 /// Sums over many programs.
@@ -30,6 +34,9 @@ struct Sums {
 
 /// Counts and prints.
 pub fn run(options: &StatsOptions) -> Result<(), String> {
+    if options.beside {
+        return beside(options);
+    }
     let settings = options.style.settings(options.vlen.clone(), VlChoice::Max)?;
     let plan =
         Plan::new(options.style.seed, &settings.selection, options.style.ops, settings.smallest_vlen());
@@ -48,6 +55,42 @@ pub fn run(options: &StatsOptions) -> Result<(), String> {
         figures::update(document, "rvvgen stats", "rvvgen", &table).map_err(|e| e.to_string())?;
     }
     out!("{}", if options.json { sums.json() } else { sums.text() });
+    Ok(())
+}
+
+/// What people do, and what programs do that are read like theirs.
+fn beside(options: &StatsOptions) -> Result<(), String> {
+    let settings = options.style.settings(options.vlen.clone(), VlChoice::Max)?;
+    let table = settings.human.clone().unwrap_or_else(Human::built_in);
+    let mut progress = Progress::new("programs", 2 * options.count);
+    let mut tables = Vec::new();
+    for (n, weights) in [settings.weights.clone(), Weights::default()].into_iter().enumerate() {
+        let settings = Settings { weights, ..settings.clone() };
+        let plan =
+            Plan::new(options.style.seed, &settings.selection, options.style.ops, settings.smallest_vlen());
+        let mut learned = Table::default();
+        for k in 0..options.count {
+            let program = generate(&plan, k, &settings).map_err(|e| e.to_string())?.program;
+            let unit = read_text(&mut Files::default(), "program.c", &emit_function(&program))
+                .map_err(|e| e.to_string())?;
+            learned.join(&learn(&unit).table);
+            progress.show(n as u64 * options.count + k + 1);
+        }
+        tables.push(learned);
+    }
+    drop(progress);
+    let [mine, default] = &tables[..] else { return Ok(()) };
+    let name =
+        if options.style.policy.is_empty() { "default".to_string() } else { options.style.policy.join(",") };
+    if let Some(document) = &options.markdown {
+        let mut rows = format!("| what | {name} | default |\n| --- | ---: | ---: |\n");
+        for (section, what, _) in SECTIONS {
+            let distance = |of: &Table| table.table().distance(of, section);
+            rows += &format!("| {what} | {:.2} | {:.2} |\n", distance(mine), distance(default));
+        }
+        figures::update(document, "rvvgen stats --beside", "rvvgen", &rows).map_err(|e| e.to_string())?;
+    }
+    out!("{}", compare(&name, mine, "people", table.table()));
     Ok(())
 }
 

@@ -21,22 +21,35 @@ pub fn run(options: &GenerateOptions) -> Result<(), String> {
     let plan =
         Plan::new(options.style.seed, &settings.selection, options.style.ops, settings.smallest_vlen());
     let mut progress = Progress::new("written", options.count);
+    let forms = Forms { emit: &options.emit, oracle: options.oracle, libc: options.libc };
     let last = options.count - 1;
     let width = last.to_string().len().max(4);
     for i in 0..options.count {
         let number = options.number.checked_add(i).ok_or("--number plus --count is too large")?;
         let generated = generate(&plan, number, &settings).map_err(|e| e.to_string())?;
         if options.count == 1 {
-            write(dir, generated, options)?;
+            write(dir, generated, forms)?;
         } else {
-            write(&dir.join(format!("{i:0width$}")), generated, options)?;
+            write(&dir.join(format!("{i:0width$}")), generated, forms)?;
         }
         progress.show(i + 1);
     }
     Ok(())
 }
 
-fn write(dir: &Path, generated: Generated, options: &GenerateOptions) -> Result<(), String> {
+/// What is written of a program.
+#[derive(Clone, Copy)]
+pub struct Forms<'a> {
+    /// Formats besides program.ir.
+    pub emit: &'a [Form],
+    /// Source of the expected output.
+    pub oracle: Oracle,
+    /// C programs print text.
+    pub libc: bool,
+}
+
+/// Writes a program to a folder.
+pub fn write(dir: &Path, generated: Generated, options: Forms) -> Result<(), String> {
     let file = |name: &str, contents: &[u8]| {
         let path = dir.join(name);
         std::fs::write(&path, contents).map_err(|e| format!("cannot write {}: {e}", path.display()))
@@ -63,7 +76,7 @@ fn write(dir: &Path, generated: Generated, options: &GenerateOptions) -> Result<
         Oracle::None if options.libc => Mode::Libc(&[]),
         _ => Mode::Raw,
     };
-    for form in &options.emit {
+    for form in options.emit {
         match form {
             Form::Ir => {}
             Form::C => source("program.c", mode, Language::C)?,

@@ -1,5 +1,6 @@
-//! What compilers report: clang's optimisation records, gcc's messages and its counters.
+//! What compilers report of the functions of plain C.
 
+use rvv_tools::records;
 use std::collections::BTreeSet;
 
 /// The program, the kind of optimisation that was made, and how often.
@@ -15,35 +16,17 @@ fn program_of(function: &str) -> Option<usize> {
 
 /// The optimisations that clang made, from its YAML.
 pub fn clang_records(text: &str) -> Vec<Record> {
-    let mut found = Vec::new();
-    for record in text.split("--- ").filter_map(|r| r.strip_prefix("!Passed")) {
-        let field = |name: &str| {
-            let line = record.lines().find_map(|l| l.strip_prefix(name))?;
-            Some(line.trim().trim_matches('\'').to_string())
-        };
-        if let (Some(pass), Some(name), Some(function)) = (field("Pass:"), field("Name:"), field("Function:"))
-            && let Some(program) = program_of(&function)
-        {
-            found.push((program, format!("{pass}/{name}"), 1));
-        }
-    }
-    found
+    let passed = records::clang_records(text).filter(|r| r.sort == "Passed");
+    passed.filter_map(|r| Some((program_of(r.function)?, format!("{}/{}", r.pass, r.name), 1))).collect()
 }
 
 /// Kinds of all records: `passed loop-vectorize/Vectorized`.
 pub fn clang_kinds(text: &str) -> BTreeSet<String> {
-    let mut kinds = BTreeSet::new();
-    for record in text.split("--- !").skip(1) {
-        let sort = record.lines().next().unwrap_or("").trim();
-        let field = |name: &str| record.lines().find_map(|l| l.strip_prefix(name)).map(str::trim);
-        if let (Some(pass), Some(name)) = (field("Pass:"), field("Name:")) {
-            kinds.insert(format!("{} {pass}/{name}", sort.to_lowercase()));
-        }
-    }
-    kinds
+    let all = records::clang_records(text);
+    all.map(|r| format!("{} {}/{}", r.sort.to_lowercase(), r.pass, r.name)).collect()
 }
 
-/// The optimisations that gcc made, from its messages: `p.c:12:3: optimized: loop vectorized using …`.
+/// The optimisations that gcc made, from its messages.
 pub fn gcc_records(said: &str, text: &str) -> Vec<Record> {
     // The program that each line of the file is in.
     let mut programs = Vec::new();
@@ -56,18 +39,8 @@ pub fn gcc_records(said: &str, text: &str) -> Vec<Record> {
         }
         programs.push(current);
     }
-    let mut found = Vec::new();
-    for line in said.lines() {
-        let Some((place, what)) = line.split_once(": optimized: ") else { continue };
-        let mut numbers = place.rsplit(':');
-        let at = numbers.nth(1).and_then(|n| n.parse::<usize>().ok());
-        let Some(Some(program)) = at.and_then(|n| programs.get(n.saturating_sub(1))) else { continue };
-        let kind = what.split(" using ").next().unwrap_or(what);
-        let kind: Vec<&str> =
-            kind.split_whitespace().filter(|w| !w.bytes().any(|b| b.is_ascii_digit())).take(5).collect();
-        found.push((*program, kind.join(" "), 1));
-    }
-    found
+    let program = |line: usize| programs.get(line.saturating_sub(1)).copied().flatten();
+    records::gcc_messages(said).filter_map(|(line, kind)| Some((program(line)?, kind, 1))).collect()
 }
 
 /// The passes of gcc whose counters are about loops and vectors, or about what these leave behind. Others
@@ -98,29 +71,13 @@ const PASSES: [&str; 23] = [
     "dse",
 ];
 
-/// gcc's counters: `192 vect "Vectorized loops" "p0_f1" 1`. Histograms and what value numbering visits are
-/// bookkeeping. That a pass updated SSA form means that it changed the function.
+/// gcc's counters of [`PASSES`].
 pub fn gcc_statistics(text: &str) -> Said {
     let (mut found, mut kinds) = (Vec::new(), BTreeSet::new());
-    for line in text.lines() {
-        let mut parts = line.split('"');
-        let (Some(pass), Some(counter), _, Some(function), Some(times)) =
-            (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            continue;
-        };
-        let Some(pass) = pass.split_whitespace().nth(1) else { continue };
-        if !PASSES.contains(&pass) || counter.contains(" == ") || counter.starts_with("RPO ") {
-            continue;
-        }
-        let counter = match counter {
-            "Incremental SSA update" => "changed",
-            "Symbol to SSA rewrite" => continue,
-            other => other,
-        };
-        let kind = format!("{pass}/{counter}");
-        if let (Some(program), Ok(times)) = (program_of(function), times.trim().parse()) {
-            found.push((program, kind.clone(), times));
+    for counter in records::gcc_counters(text).filter(|c| PASSES.contains(&c.pass)) {
+        let kind = format!("{}/{}", counter.pass, counter.name);
+        if let Some(program) = program_of(counter.function) {
+            found.push((program, kind.clone(), counter.times));
         }
         kinds.insert(kind);
     }

@@ -1,7 +1,7 @@
 //! Makes a program that has lost parts whole again, and throws out what nothing needs.
 
-use rvv_ir::loops::Target;
-use rvv_ir::{Arg, Expr, Function, Node, Program, Stmt, Var};
+use crate::loops::Target;
+use crate::{Arg, Expr, Function, Node, Program, Stmt, Var};
 use std::collections::HashSet;
 
 /// Takes out statements that read what is no longer assigned, and declarations without use: buffers,
