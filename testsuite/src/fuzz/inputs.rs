@@ -7,6 +7,8 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
 use rusqlite::types::Value;
+use rvvfuzz::programs::corpus::Candidate;
+use rvvfuzz::programs::feedback::{Feedback, Rows};
 use rvvfuzz::programs::judge::outcome::{Kind, Outcome};
 use rvvfuzz::programs::judge::vote::{Culprit, Verdict};
 use rvvfuzz::programs::settings::Settings;
@@ -152,6 +154,19 @@ pub fn testbeds(rng: &mut ChaCha8Rng) -> Vec<u8> {
     mutate::text(&TOML_TOKENS, &TOML_TOKENS, &TOML_WORDS, rng)
 }
 
+/// What a campaign with feedback keeps of two programs.
+fn corpus() -> Rows {
+    let feedback = Feedback::new(1, 0.5).expect("not all programs are new");
+    let ir = PROGRAMS.first().map(|p| p.to_string()).unwrap_or_default();
+    let candidate = |number, features: [u64; 2]| Candidate {
+        number,
+        ir: ir.clone(),
+        features: features.into_iter().collect(),
+        ..Candidate::default()
+    };
+    feedback.learn(&[candidate(0, [1, 2]), candidate(1, [2, u64::MAX])])
+}
+
 /// The file of a small campaign.
 static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
@@ -195,6 +210,8 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
         timings: vec![(0, None, 0.1), (0, Some(0), 0.2)],
         broken: vec![("x".into(), "gone".into())],
         rest: None,
+        seen: vec![],
+        corpus: corpus(),
     };
     let ids = store.save(&batch, Spent { clock: 1.0, cpu: 1.0 }).expect("room");
     let reduction = Reduction { signature: Some("s".into()), ..Reduction::default() };

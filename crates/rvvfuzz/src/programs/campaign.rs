@@ -13,7 +13,10 @@
 //! Then the batch goes to the [store](super::store), and each verdict to the [reducer](super::reduce): both
 //! are called by the [`workers`](super::workers).
 
-use super::judge::batch::{Broken, Overseer, Table, judge_all};
+use super::corpus::{Candidate, Corpus, Place};
+use super::features;
+use super::feedback::{Feedback, Learned, Made, Rows};
+use super::judge::batch::{Broken, Overseer, Part, Table, judge_all};
 use super::judge::case::{Case, Input, has_groups, operations};
 use super::judge::health::{Health, always_failing, works};
 use super::judge::outcome::{Kind, Outcome};
@@ -30,9 +33,10 @@ use super::testbed::compiler::{Family, Limits};
 use super::testbed::emulator::Emulator;
 use super::testbed::{Component, TestbedId, Testbeds};
 use rvv_ir::c::{float_needs, sets_frm};
-use rvv_ir::{Expected, Program};
+use rvv_ir::tidy::nodes;
+use rvv_ir::{Expected, Node, Program};
 use rvv_oracle::{Options, VlChoice, evaluate};
-use rvvgen::{GenerateError, Generated, Lengths, Plan, Scheduler, Sizes, Weights, generate};
+use rvvgen::{GenerateError, Generated, Lengths, Plan, Reschedule, Scheduler, Sizes, Weights, generate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -64,6 +68,8 @@ pub struct Campaign {
     health: Health,
     /// Whether a compiler knows the flags of a build, of those that were tried.
     known_flags: Mutex<BTreeMap<usize, bool>>,
+    /// Where programs come from that are not new ones.
+    feedback: Option<Feedback>,
     activity: Activity,
 }
 
@@ -79,6 +85,15 @@ struct Written {
     case: Case,
     /// Statements were taken out: its other schedules may have lost others.
     mended: bool,
+    /// Where it comes from, if it was made of another.
+    origin: Option<Candidate>,
+}
+
+impl Written {
+    /// A program of the plan.
+    fn new(case: Case, mended: bool) -> Written {
+        Written { case, mended, origin: None }
+    }
 }
 
 impl Campaign {
@@ -112,7 +127,7 @@ impl Campaign {
             return Err("a campaign needs a policy and a schedule".to_string());
         }
         let limits = settings.limits();
-        let Settings { seed, sampling, batch, inputs, .. } = *settings;
+        let Settings { seed, sampling, batch, inputs, explore, .. } = *settings;
         let (health, activity) = (Health::default(), Activity::default());
         let is_here = |f: &&Fault| testbeds.builds.iter().any(|b| f.is_of(&b.compiler));
         let triggers = faults().iter().filter(is_here).filter_map(|f| f.trigger.as_ref()).collect();
@@ -131,6 +146,7 @@ impl Campaign {
             limits,
             health,
             known_flags: Mutex::default(),
+            feedback: Feedback::new(seed, explore),
             activity,
         })
     }
@@ -164,15 +180,64 @@ impl Campaign {
         self.sampling.schedules(self.seed, k, of).into_iter().map(number).collect()
     }
 
+    /// Goes on with the programs that a campaign has kept.
+    pub fn restore(&self, corpus: Corpus) {
+        if let Some(feedback) = &self.feedback {
+            feedback.restore(corpus);
+        }
+    }
+
+    /// Whether some programs are made of others: then a campaign has a corpus.
+    pub fn has_feedback(&self) -> bool {
+        self.feedback.is_some()
+    }
+
+    /// How many programs are kept for that, and how many features have been seen.
+    pub fn kept(&self) -> Option<(usize, usize)> {
+        self.feedback.as_ref().map(Feedback::sizes)
+    }
+
+    /// Keeps those of a batch's programs that add to what has been seen; what is to be stored of that.
+    pub fn learn(&self, batch: &BatchRecord) -> Rows {
+        self.feedback.as_ref().map_or_else(Rows::default, |f| f.learn(&batch.seen))
+    }
+
+    /// What program `k` of the plan is made of, unless it is a new one.
+    fn made(&self, k: u64) -> Option<Made> {
+        let feedback = self.feedback.as_ref()?;
+        let mut settings = self.base.clone();
+        settings.vls = vec![VlChoice::Max];
+        if self.testbeds.places().iter().any(|(_, vl)| *vl == VlChoice::Half) {
+            settings.vls.push(VlChoice::Half);
+        }
+        feedback.mutant(k, &settings)
+    }
+
+    /// A mutant as program `number`, in the order of its schedule; `None` if it has no meaning there.
+    fn write_made(&self, number: u64, made: &Made) -> Option<Written> {
+        let schedules = self.schedulers.len() as u64;
+        let mut program = made.program.clone();
+        program.reschedule(self.schedulers[(number % schedules) as usize], number / schedules);
+        let case = self.case(number, program).ok()?;
+        let mut written = self.spared(number, Written::new(case, true)).ok()?;
+        let touched = moved(&made.origin.touched, &made.program, &written.case.program);
+        written.origin = Some(Candidate { touched, ..made.origin.clone() });
+        Some(written)
+    }
+
     /// Program `number`, most of them without what triggers known faults.
     fn write(&self, number: u64) -> Result<Written, String> {
-        let written = self.write_any(number)?;
+        self.spared(number, self.write_any(number)?)
+    }
+
+    /// The program, most of the time without what triggers known faults.
+    fn spared(&self, number: u64, written: Written) -> Result<Written, String> {
         let (one_in, triggers) = &self.triggers;
         if Sampling::one_in(self.seed, self.plan_number(number), *one_in) {
             return Ok(written);
         }
         let Some(program) = self.without(&written.case.program, triggers) else { return Ok(written) };
-        Ok(Written { case: self.case(number, program)?, mended: true })
+        Ok(Written { case: self.case(number, program)?, mended: true, ..written })
     }
 
     /// The program without these; `None` if it has none of them, or if nothing is left without them.
@@ -208,7 +273,7 @@ impl Campaign {
         let places = settings.vlens.iter().map(|&vlen| (vlen, VlChoice::Max));
         let mut expected: Vec<_> = places.zip(expected).collect();
         if has_groups(&program) {
-            return Ok(Written { case: Case::known(number, program, expected), mended: repairs > 0 });
+            return Ok(Written::new(Case::known(number, program, expected), repairs > 0));
         }
         for place in self.testbeds.places().into_iter().filter(|(_, vl)| *vl == VlChoice::Half) {
             if let Some((_, first)) = expected.first().filter(|_| program.is_plain()) {
@@ -223,11 +288,11 @@ impl Campaign {
                     // It has no meaning with vl halved: written again, so that it has.
                     settings.vls = vec![VlChoice::Max, VlChoice::Half];
                     let generated = generate(&self.plan, k, &settings).map_err(|e| e.to_string())?;
-                    return Ok(Written { case: self.case(number, generated.program)?, mended: true });
+                    return Ok(Written::new(self.case(number, generated.program)?, true));
                 }
             }
         }
-        Ok(Written { case: Case::known(number, program, expected), mended: repairs > 0 })
+        Ok(Written::new(Case::known(number, program, expected), repairs > 0))
     }
 
     /// Program `number`, with what it must print.
@@ -362,8 +427,15 @@ impl Campaign {
         let gcc = whole.end - whole.start >= 16
             && self.testbeds.builds.iter().any(|b| b.compiler.family == Family::Gcc);
         let (mut plain, mut nans, mut rounding, mut loops) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for number in (first..first.saturating_add(count)).flat_map(|k| self.numbers(k)) {
-            match self.write(number) {
+        let made = |k: u64| {
+            let made = self.made(k);
+            let one = |number| {
+                made.as_ref().and_then(|m| self.write_made(number, m)).map_or_else(|| self.write(number), Ok)
+            };
+            self.numbers(k).into_iter().map(|number| (number, one(number))).collect::<Vec<_>>()
+        };
+        for (number, written) in (first..first.saturating_add(count)).flat_map(made) {
+            match written {
                 Ok(written) if written.case.program.is_plain() => loops.push(written),
                 Ok(written) if sets_frm(&written.case.program) => rounding.push(written),
                 Ok(written) if gcc && float_needs(&written.case.program).nans => nans.push(written),
@@ -424,7 +496,7 @@ impl Campaign {
             return Some(());
         }
         let mut cases: Vec<Case> = written.iter().map(|w| w.case.clone()).collect();
-        let (mut table, tried) = self.outcomes(&cases, sample, record, end)?;
+        let (mut table, tried, learned) = self.outcomes(&cases, sample, record, end)?;
         record.checks += tried.iter().map(|t| operations(&cases[t.case].program)).sum::<u64>();
         take_failing_inputs(&self.testbeds, &mut cases, &mut table, &tried);
         let judged = |o: &Option<Outcome>| o.as_ref().is_some_and(|o| o.kind() != Kind::Unsupported);
@@ -457,9 +529,16 @@ impl Campaign {
         }
         record.pairs += pairs.len() as u64;
         self.compare_schedules(written, &mut programs);
-        for (program, case) in programs.iter_mut().zip(&cases) {
-            if !program.verdicts.is_empty() {
+        for (i, (program, case)) in programs.iter_mut().zip(&cases).enumerate() {
+            // What follows from its number alone is not kept.
+            if !program.verdicts.is_empty() || written[i].origin.is_some() {
                 program.ir = Some(case.program.to_string());
+            }
+            if program.verdicts.is_empty() && self.feedback.is_some() {
+                let origin = written[i].origin.clone().unwrap_or_default();
+                let ir = written[i].case.program.to_string();
+                let features = learned.of(i).collect();
+                record.seen.push(Candidate { number: case.number, ir, features, ..origin });
             }
         }
         record.programs.extend(programs);
@@ -550,16 +629,24 @@ impl Campaign {
         sample: &Sample,
         record: &mut BatchRecord,
         end: Option<Instant>,
-    ) -> Option<(Table, Vec<Tried>)> {
+    ) -> Option<(Table, Vec<Tried>, Learned)> {
         let limits = Limits { until: end, ..self.limits };
-        let mut clerk = Clerk { campaign: self, record, sample, limits, tried: Vec::new() };
+        let (tried, learned) = (Vec::new(), Learned::default());
+        let mut clerk = Clerk { campaign: self, record, sample, limits, tried, learned };
         let mut table = judge_all(&self.testbeds, cases, &limits, &mut clerk)?;
-        let tried = clerk.tried;
+        let Clerk { tried, learned, .. } = clerk;
         for (component, broken) in always_failing(&self.testbeds, &mut table) {
             self.drop(component, broken, record);
         }
-        Some((table, tried))
+        Some((table, tried, learned))
     }
+}
+
+/// Where the statements at these places of a program are in another, which has the same in another order.
+fn moved(places: &[Place], from: &Program, to: &Program) -> Vec<Place> {
+    let all = nodes(to);
+    let now = |stmt| all.iter().find(|n| n.find(to) == Some(stmt)).map(Place::from);
+    places.iter().filter_map(|p| Node::from(p).find(from)).filter_map(now).collect()
 }
 
 /// What became of a case with one of its other data sets.
@@ -599,6 +686,7 @@ struct Clerk<'a> {
     sample: &'a Sample,
     limits: Limits,
     tried: Vec<Tried>,
+    learned: Learned,
 }
 
 impl Overseer for Clerk<'_> {
@@ -620,6 +708,18 @@ impl Overseer for Clerk<'_> {
     fn built(&mut self, build: usize, time: Duration) {
         self.campaign.activity.builds.fetch_add(1, Ordering::Relaxed);
         self.record.timings.push((build, None, time.as_secs_f64()));
+    }
+
+    fn made(&mut self, build: usize, parts: &[Part], cases: &[Case]) {
+        let build = &self.campaign.testbeds.builds[build];
+        if self.campaign.feedback.is_none() || build.compiler.family == Family::Direct {
+            return;
+        }
+        for part in parts {
+            let Ok(elf) = &part.elf else { continue };
+            let programs: Vec<&Program> = part.cases.iter().map(|&i| &cases[i].program).collect();
+            self.learned.note(&part.cases, features::of_elf(elf, &programs, features::scope(build)));
+        }
     }
 
     fn ran(&mut self, testbed: TestbedId, time: Duration) {

@@ -2,6 +2,7 @@
 //! below. Whatever the bytes are, each ends soon, in memory of the order of the bytes, with whether it could
 //! use them.
 
+use super::corpus::Limits;
 use super::report::{Report, formats, page};
 use super::store::Store;
 use crate::programs::testbed::file::TestbedsFile;
@@ -34,6 +35,7 @@ pub fn store(bytes: &[u8]) -> bool {
     let Ok(report) = Report::read(&store) else { return false };
     let forms = [formats::json as fn(&Report) -> String, formats::junit, |r: &Report| formats::sarif(r, "")];
     let _ = (store.unreduced(), store.done(), page::file(&store));
+    let _ = store.corpus(Limits::default()).map(|mut corpus| corpus.choose(1).is_some());
     forms.iter().all(|form| !form(&report).is_empty())
 }
 

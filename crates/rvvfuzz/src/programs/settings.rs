@@ -8,6 +8,7 @@ use rvv_intrinsics::Extension;
 use rvv_oracle::VlChoice;
 use rvvgen::{Category, POLICIES, Scheduler, Selection, Sizes, Weights};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,6 +48,9 @@ pub struct Settings {
     /// One program in so many may have what triggers a known fault of its compilers; 1 means all.
     #[serde(default = "always")]
     pub triggers: u32,
+    /// The share of programs that are new. The others are made of those with which compilers did something new.
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub explore: f64,
     /// Levels of optimisation: flags, separated by blanks.
     pub levels: Vec<String>,
     /// Flags that take turns: each batch is built with one of these besides, by the compilers that know them.
@@ -115,6 +119,15 @@ fn always() -> u32 {
     1
 }
 
+/// Campaigns that have no feedback. It is not written: versions that do not know it read their stores.
+fn whole() -> f64 {
+    1.0
+}
+
+fn is_whole(share: &f64) -> bool {
+    *share >= 1.0
+}
+
 /// The VLENs if none are asked for.
 pub const VLENS: [u32; 4] = [128, 256, 512, 1024];
 
@@ -169,6 +182,7 @@ impl Default for Settings {
             sampling: Sampling::default(),
             inputs: 24,
             triggers: 10,
+            explore: 1.0,
             levels: strings(&LEVELS),
             rotated: strings(&ROTATED),
             setups: setups(&VLENS),
@@ -268,6 +282,9 @@ impl Settings {
                 return Err(format!("`{name}` is {value}: it is from 1 to {most}"));
             }
         }
+        if !(0.0..=1.0).contains(&self.explore) {
+            return Err(format!("`explore` is {}: it is a share, from 0 to 1", self.explore));
+        }
         Ok(())
     }
 
@@ -337,10 +354,13 @@ impl Settings {
             _ => serde_json::Map::new(),
         };
         let (ours, theirs) = (fields(self), fields(other));
-        let differs = ours.iter().filter(|(k, v)| theirs.get(*k) != Some(v));
-        differs
-            .map(|(k, v)| (k.clone(), v.to_string(), theirs.get(k).map_or(String::new(), |t| t.to_string())))
-            .collect()
+        let keys: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+        // What is not written is what it always was.
+        let text = |of: &serde_json::Map<String, serde_json::Value>, k: &String| {
+            of.get(k).map_or("not given".to_string(), |v| v.to_string())
+        };
+        let differs = keys.into_iter().filter(|k| ours.get(*k) != theirs.get(*k));
+        differs.map(|k| (k.clone(), text(&ours, k), text(&theirs, k))).collect()
     }
 }
 
@@ -502,5 +522,20 @@ mod tests {
         let other = Settings { seed: 7, ..Settings::default() };
         let differences = Settings::default().differences(&other);
         assert_eq!(differences, [("seed".to_string(), "1".to_string(), "7".to_string())]);
+        // What one of them does not write differs as well.
+        let fed = Settings { explore: 0.5, ..Settings::default() };
+        let explore = |was: &str, is: &str| vec![("explore".to_string(), was.to_string(), is.to_string())];
+        assert_eq!(Settings::default().differences(&fed), explore("not given", "0.5"));
+        assert_eq!(fed.differences(&Settings::default()), explore("0.5", "not given"));
+    }
+
+    #[test]
+    fn versions_without_feedback_read_settings_without_it() {
+        let text = serde_json::to_string(&Settings::default()).unwrap();
+        assert!(!text.contains("explore"), "{text}");
+        assert_eq!(serde_json::from_str::<Settings>(&text).unwrap().explore, 1.0);
+        for wrong in [-0.1, 1.5, f64::NAN] {
+            assert!(Settings { explore: wrong, ..Settings::default() }.check().is_err());
+        }
     }
 }

@@ -380,6 +380,7 @@ fn guarded(
                 whole.programs.extend(one.programs);
                 whole.calls.extend(one.calls);
                 whole.broken.extend(one.broken);
+                whole.seen.extend(one.seen);
             }
             Err(panic) => {
                 let said = panic.downcast_ref::<String>().cloned();

@@ -1,5 +1,6 @@
 //! One binary for all integration tests of this crate: each binary is another link of the whole crate.
 
+mod between;
 mod campaign;
 mod command;
 #[cfg(feature = "postgres")]

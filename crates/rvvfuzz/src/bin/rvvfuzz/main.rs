@@ -2,8 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use rvvfuzz::programs::command::{
-    bench, doctor, export, invalid, known, load, matrix, merge, reduce, replay, report, run, serve, show,
-    work, yardstick,
+    bench, between, doctor, export, features, invalid, known, load, matrix, merge, reduce, replay, report,
+    run, serve, show, work, yardstick,
 };
 use std::process::ExitCode;
 
@@ -44,6 +44,8 @@ enum Command {
     Matrix(matrix::Command),
     Known(known::Command),
     Invalid(invalid::Command),
+    Features(features::Command),
+    Between(between::Command),
     Isa(rvvfuzz::streams::command::Command),
 }
 
@@ -65,6 +67,8 @@ fn main() -> ExitCode {
         Command::Matrix(command) => command.run(),
         Command::Known(command) => command.run(),
         Command::Invalid(command) => command.run(),
+        Command::Features(command) => command.run(),
+        Command::Between(command) => command.run(),
         Command::Isa(command) => command.run(),
     }
 }

@@ -1,10 +1,12 @@
 //! The commands of campaigns: `run`, `doctor`, `show`, `reduce`, `replay`, `report`, `bench`, `yardstick`,
 //! `matrix`, `known`, `invalid`, `work`, `serve`, `export`, `merge`,
-//! `load`.
+//! `load`, `features`, `between`.
 
 pub mod bench;
+pub mod between;
 pub mod doctor;
 pub mod export;
+pub mod features;
 pub mod invalid;
 pub mod known;
 pub mod load;

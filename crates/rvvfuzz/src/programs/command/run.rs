@@ -3,6 +3,7 @@
 use super::testbed_args::{TestbedArgs, still_there};
 use super::{Done, duration, exit, processors};
 use crate::programs::campaign::Campaign;
+use crate::programs::corpus::Limits;
 use crate::programs::judge::outcome::Kind;
 use crate::programs::judge::probe::Named;
 use crate::programs::judge::vote::Verdict;
@@ -38,6 +39,7 @@ Examples:
   rvvfuzz run --count 50000 --builtin --store builtin.db
   rvvfuzz run --time 2h --store builtin.db --resume
   rvvfuzz run --intrinsics 'vfw*_rm' --policy rounding
+  rvvfuzz run --time 1h --explore 0.5
 
 Ctrl-C finishes the current batches and saves; a second one ends at once. Either way --resume continues.
 \
@@ -69,13 +71,17 @@ pub struct Command {
     /// Write the report to this file at the end
     #[arg(long, value_name = "HTML")]
     report: Option<PathBuf>,
+    /// Compare instead what two compilers make of programs: clang-21,clang-22 or 'clang-22 -O2,clang-22 -O3'.
+    /// See `rvvfuzz between`
+    #[arg(long, value_name = "A,B", conflicts_with_all = ["builtin", "testbeds", "compilers", "qemu", "flags", "vlen", "report", "no_reduce"])]
+    between: Option<String>,
     #[command(flatten)]
     testbeds: TestbedArgs,
     #[command(flatten)]
     programs: ProgramArgs,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Clone)]
 pub(super) struct ProgramArgs {
     /// Seed of all random choices [default: 1]
     #[arg(long)]
@@ -120,6 +126,10 @@ pub(super) struct ProgramArgs {
     /// [default: 10, of yardstick and matrix 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub known_triggers: Option<u32>,
+    /// The share of programs that are new. The others are mutants of programs with which compilers did something
+    /// new; the store keeps those. 1 means none [default: 1]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    explore: Option<f64>,
     /// Data sets besides the program's own on which each build is run, on rvvsim [default: 24, of matrix 0]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
     inputs: Option<u32>,
@@ -131,7 +141,18 @@ pub(super) struct ProgramArgs {
     build_memory: Option<u64>,
 }
 
+/// A share, from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|s| (0.0..=1.0).contains(s));
+    share.ok_or_else(|| "a share is a number from 0 to 1".to_string())
+}
+
 impl ProgramArgs {
+    /// Whether some programs are to be made of others.
+    pub fn has_feedback(&self) -> bool {
+        self.explore.is_some_and(|share| share < 1.0)
+    }
+
     /// Puts them into the settings.
     pub fn apply(&self, settings: &mut Settings) {
         fn put<T: Clone>(to: &mut T, from: &Option<T>) {
@@ -155,6 +176,7 @@ impl ProgramArgs {
         put(&mut settings.build_memory, &self.build_memory);
         put(&mut settings.triggers, &self.known_triggers);
         put(&mut settings.inputs, &self.inputs);
+        put(&mut settings.explore, &self.explore);
         put(&mut settings.sampling.every_schedule, &self.every_schedule);
         put(&mut settings.sampling.levels, &self.levels_drawn);
         put(&mut settings.sampling.setups, &self.setups_drawn);
@@ -165,7 +187,18 @@ impl Command {
     /// Does what was asked for.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        exit(self.campaign())
+        match &self.between {
+            Some(between) => exit(self.compare(between)),
+            None => exit(self.campaign()),
+        }
+    }
+
+    fn compare(&self, between: &str) -> Done {
+        let file = self.store.file().ok_or("what is found between two compilers is in a file: name one")?;
+        let limits = (self.time, self.count);
+        let levels = self.testbeds.levels.clone();
+        let with = (self.jobs, self.reduce_time);
+        super::between::Command::of_run(between, file, limits, with, levels, self.programs.clone())?.compare()
     }
 
     fn campaign(&self) -> Done {
@@ -177,6 +210,9 @@ impl Command {
         }
         let mut line = LiveLine::default();
         let (mut store, settings, campaign) = self.open(&mut line)?;
+        if campaign.has_feedback() {
+            campaign.restore(store.corpus(Limits::default()).map_err(|e| e.to_string())?);
+        }
         let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
         let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds);
         let reducer: Option<&dyn Reduce> = if self.no_reduce { None } else { Some(&reducer) };
@@ -197,6 +233,11 @@ impl Command {
         let progress = result.map_err(|e| e.to_string())?;
         let stopped = campaign.stopped();
         outln!("{}", summary(&progress, &store, &stopped)?);
+        if let Some((programs, features)) = campaign.kept() {
+            outln!(
+                "{programs} programs are kept for mutation; {features} features of compiled programs were seen."
+            );
+        }
         if let Some(report) = &self.report {
             super::report::write_html(&store, report)?;
             outln!("The report is {}.", report.display());

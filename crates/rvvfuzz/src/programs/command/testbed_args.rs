@@ -135,6 +135,22 @@ impl TestbedArgs {
     }
 }
 
+/// Compilers by their names or paths.
+///
+/// # Errors
+/// All that are missing, and why.
+pub(super) fn find_compilers(names: &[String]) -> Result<Vec<Compiler>, String> {
+    let found: Vec<Result<Compiler, String>> = names
+        .iter()
+        .map(|name| Compiler::find(name).map_err(|why| format!("compiler `{name}`: {why}")))
+        .collect();
+    let missing: Vec<String> = found.iter().filter_map(|f| f.as_ref().err().cloned()).collect();
+    match missing.is_empty() {
+        true => Ok(found.into_iter().flatten().collect()),
+        false => Err(missing.join("\n") + "\nnothing was run: `rvvfuzz doctor` lists what is there"),
+    }
+}
+
 /// Two of one name could not be told apart.
 fn same_names(settings: &Settings) -> Result<(), String> {
     for (n, compiler) in settings.compilers.iter().enumerate() {

@@ -99,7 +99,12 @@ impl Command {
     }
 
     fn work(&self) -> Done {
+        const ALONE: &str = "what is mutated next follows from what one process has seen: a campaign with \
+                             --explore below 1 is run by `rvvfuzz run`, and may be joined with --reduce-only";
         let fail = |e: StoreError| e.to_string();
+        if self.programs.has_feedback() {
+            return Err(ALONE.to_string());
+        }
         let mut line = LiveLine::default();
         let (mut leases, settings) = match self.join(&mut line) {
             Err(StoreError::Empty { .. }) if !self.reduce_only => {
@@ -116,6 +121,9 @@ impl Command {
             }
             other => other.map_err(fail)?,
         };
+        if settings.explore < 1.0 && !self.reduce_only {
+            return Err(ALONE.to_string());
+        }
         let missing = if self.testbeds.is_empty() { lacking(&settings)? } else { Vec::new() };
         let others = settings.compilers.iter().filter(|c| !c.command.is_empty()).count();
         if let Some((_, why)) = missing.first().filter(|_| missing.len() == others) {

@@ -416,6 +416,9 @@ pub trait Overseer {
     /// Building took so long.
     fn built(&mut self, _build: usize, _time: Duration) {}
 
+    /// What came of a build.
+    fn made(&mut self, _build: usize, _parts: &[Part], _cases: &[Case]) {}
+
     /// Running took so long.
     fn ran(&mut self, _testbed: TestbedId, _time: Duration) {}
 
@@ -477,6 +480,7 @@ pub fn judge_all(
             return None;
         }
         overseer.built(b, begin.elapsed());
+        overseer.made(b, &parts, cases);
         for (r, on) in testbeds.runs.iter().enumerate() {
             let left_out = on.setup.vl == VlChoice::Half && only_groups || !with.runs_at(on.setup.vlen);
             // Another worker may have dropped the build meanwhile.

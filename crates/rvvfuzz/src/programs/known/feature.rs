@@ -1,9 +1,9 @@
 //! What a program has that a fault needs, and how to take it out.
 
 use super::plain::{self, Change};
-use crate::programs::reduce::tidy::{each_stmt, nodes, tidy, without};
 use crate::streams::known::glob;
-use rvv_intrinsics::{Role, Type, by_name};
+use rvv_intrinsics::{Role, Sem, Type, by_name};
+use rvv_ir::tidy::{each_stmt, nodes, tidy, without};
 use rvv_ir::{Arg, Call, Expr, Function, Node, Program, Stmt, Var};
 use rvv_oracle::{VlChoice, evaluate};
 use serde::Deserialize;
@@ -35,6 +35,8 @@ pub enum Kind {
     /// A function of the program takes a mask, after it something in a scalar register, and another mask
     /// after that.
     MasksAndScalar,
+    /// A merge takes the result of a masked operation where that operation was active: under one mask.
+    MergeOfMasked,
     /// Plain C: a loop assigns what its next round reads first.
     Carried,
     /// Plain C: a product of floating-point numbers.
@@ -78,6 +80,7 @@ impl Feature {
                 };
                 then.iter().chain(otherwise).any(assigns)
             }
+            (Stmt::Call(call), Some(Kind::MergeOfMasked)) => merges_masked(program, node, call),
             (stmt, Some(Kind::Carried)) => plain::is_carried(program, node, stmt),
             (stmt, Some(Kind::Product)) => plain::has_product(program, node, stmt),
             (stmt, Some(Kind::Fma)) => {
@@ -150,6 +153,46 @@ fn gets_twice(program: &Program, node: &Node, call: &Call) -> bool {
         })
         .collect();
     (1..vectors.len()).any(|i| vectors[..i].contains(&vectors[i]))
+}
+
+/// Whether a merge selects the result of an operation by the mask of that operation.
+fn merges_masked(program: &Program, node: &Node, call: &Call) -> bool {
+    let (Sem::Merge, Some(selected), Some(mask)) =
+        (call.intrinsic.sem, var(call, Role::Vs1), var(call, Role::Carry))
+    else {
+        return false;
+    };
+    let here: Vec<Node> = nodes(program).into_iter().filter(|n| n.function == node.function).collect();
+    let stmts = || here.iter().filter_map(|n| n.find(program));
+    let originals = |of: Var| {
+        let mut found = vec![of];
+        for stmt in stmts().collect::<Vec<_>>().into_iter().rev() {
+            if let Stmt::Copy { dst, src } = stmt
+                && found.contains(dst)
+            {
+                found.push(*src);
+            }
+        }
+        found
+    };
+    let (selected, mask) = (originals(selected), originals(mask));
+    stmts().any(|stmt| match stmt {
+        Stmt::Call(c) => match (c.dst, var(c, Role::Mask)) {
+            (Some(result), Some(by)) => {
+                selected.contains(&result) && originals(by).iter().any(|v| mask.contains(v))
+            }
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
+/// The variable that a call has in this role.
+fn var(call: &Call, role: Role) -> Option<Var> {
+    match call.args[call.intrinsic.position(role)?] {
+        Arg::Var(var) => Some(var),
+        _ => None,
+    }
 }
 
 fn is_read(program: &Program, function: usize, var: Var) -> bool {
@@ -266,6 +309,31 @@ impl Probe {
 mod tests {
     use super::*;
     use rvv_intrinsics::VecType;
+
+    #[test]
+    fn a_merge_of_a_masked_operation_has_its_mask() {
+        let program = |merge: &str| -> Program {
+            format!(
+                "rvv-ir 1\ndata in0: u8[64] = seed 1 bits\nout out0: u8[64] = zero\nmain {{\n  var m: b8\n  \
+                 var n: b8\n  var k: b8\n  var a: u8m1\n  var b: u8m1\n  var c: u8m1\n  \
+                 m = vlm_v_b8(&in0[0], 9)\n  n = vlm_v_b8(&in0[2], 9)\n  k = m\n  \
+                 a = vle8_v_u8m1(&in0[8], 9)\n  b = vnot_v_u8m1_m(m, a, 9)\n  {merge}\n  \
+                 vse8_v_u8m1(&out0[0], c, 9)\n}}\n"
+            )
+            .parse()
+            .unwrap()
+        };
+        let feature = Feature { statement: Some(Kind::MergeOfMasked), ..Feature::default() };
+        for (merge, is) in [
+            ("c = vmerge_vvm_u8m1(a, b, m, 9)", true),
+            ("c = vmerge_vvm_u8m1(a, b, k, 9)", true),
+            ("c = vmerge_vvm_u8m1(a, b, n, 9)", false),
+            ("c = vmerge_vvm_u8m1(b, a, m, 9)", false),
+            ("c = vmerge_vxm_u8m1(b, 3, m, 9)", false),
+        ] {
+            assert_eq!(feature.is_in(&program(merge)), is, "{merge}");
+        }
+    }
 
     #[test]
     fn a_vector_without_a_register_is_passed_in_a_scalar_one() {

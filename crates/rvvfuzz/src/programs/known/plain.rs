@@ -1,8 +1,8 @@
 //! What a program of plain C has that a fault needs, and how to take it out.
 
-use crate::programs::reduce::tidy::each_stmt;
 use rvv_intrinsics::Elem;
 use rvv_ir::loops::{Access, Binary, Builtin, CExpr, Lane, Target, Unary};
+use rvv_ir::tidy::each_stmt;
 use rvv_ir::{Function, Node, Program, Stmt};
 use serde::Deserialize;
 
@@ -210,7 +210,7 @@ fn unwrap(types: &Program, function: &Function, e: &mut CExpr) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::reduce::tidy::nodes;
+    use rvv_ir::tidy::nodes;
 
     fn program(body: &str) -> Program {
         let text = format!(

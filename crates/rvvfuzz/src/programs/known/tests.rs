@@ -19,7 +19,7 @@ struct Stored {
     fault: Option<String>,
 }
 
-/// Verdicts of campaigns on gcc 14.2 to 16.2 and clang 17 to 22, a line each.
+/// Verdicts of campaigns on gcc 14.2 to 16.2 and clang 17 to 23, a line each.
 const VERDICTS: &str = include_str!("../../../tests/data/verdicts.jsonl");
 
 fn verdicts() -> Vec<Stored> {

@@ -2,6 +2,7 @@
 //! programs fail on which compiler.
 
 pub mod chart;
+pub mod features;
 pub mod matrix;
 pub mod order;
 pub mod yardstick;

@@ -4,6 +4,7 @@
 //! the others are done again, and come out the same. Statements and tables are written once for both
 //! databases ([`db`], [`schema`]); [`lease`] divides a campaign among workers.
 
+mod corpus;
 mod db;
 mod error;
 pub mod lease;
@@ -30,6 +31,8 @@ pub use self::place::{Address, Place};
 pub use self::schema::FORMAT;
 use self::sqlite::Sqlite;
 use self::write::{cut, save_meta, write, write_broken, write_costs};
+use super::corpus::Candidate;
+use super::feedback::Rows;
 use super::settings::Settings;
 use crate::programs::judge::outcome::{Kind, Outcome};
 use crate::programs::judge::vote::{Culprit, Verdict};
@@ -71,6 +74,10 @@ pub struct BatchRecord {
     pub broken: Vec<(String, String)>,
     /// Only these compilers of the settings, by their places: others have judged the batch without them.
     pub rest: Option<Vec<usize>>,
+    /// Programs with their features, for the corpus. They are not stored.
+    pub seen: Vec<Candidate>,
+    /// What has changed in the corpus with it.
+    pub corpus: Rows,
 }
 
 /// A program of a batch.
@@ -460,6 +467,7 @@ impl Store {
         let mut ids = Vec::new();
         self.db.transaction(&mut |to| {
             ids = write(to, batch, &fresh, at.clock, true)?;
+            corpus::write(to, &batch.corpus)?;
             write_costs(to, batch, at.cpu)
         })?;
         self.covered.extend(fresh.iter().map(|(name, o, _)| (name.to_string(), *o)));

@@ -37,7 +37,7 @@ pub(in crate::programs) fn batch(first: u64) -> BatchRecord {
         calls: vec![("__riscv_vadd_vv_i8m1", false, first)],
         timings: vec![(0, None, 0.1), (0, Some(0), 0.2)],
         broken: vec![("x".into(), "gone".into())],
-        rest: None,
+        ..BatchRecord::default()
     }
 }
 

@@ -153,9 +153,22 @@ impl Limits {
     }
 
     /// Time for a translation unit that is begun now.
-    fn time_now(&self) -> Duration {
+    pub(super) fn time_now(&self) -> Duration {
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
         left.map_or(self.time, |left| left.min(self.time))
+    }
+
+    /// A compiler's command line, to be run in a folder.
+    pub(super) fn command(&self, line: &[String], folder: &TempDir) -> Command {
+        // The shell's ulimit: a compiler that eats memory must not take the machine with it.
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v \"$0\"; ulimit -c 0; exec \"$@\""]);
+        command.arg((self.memory >> 10).to_string()).args(line).current_dir(folder.path());
+        // Its own files go away with ours.
+        command.env("TMPDIR", folder.path());
+        // Its messages are read here.
+        command.env("LC_ALL", "C");
+        command
     }
 }
 
@@ -484,14 +497,7 @@ impl Compiler {
         limits: &Limits,
         told: &mut String,
     ) -> Built {
-        // The shell's ulimit: a compiler that eats memory must not take the machine with it.
-        let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -v \"$0\"; ulimit -c 0; exec \"$@\""]);
-        command.arg((limits.memory >> 10).to_string()).args(line).current_dir(folder.path());
-        // Its own files go away with ours.
-        command.env("TMPDIR", folder.path());
-        // Its messages are read here.
-        command.env("LC_ALL", "C");
+        let mut command = limits.command(line, folder);
         let run = match run_group(&mut command, limits.time_now(), 1 << 20) {
             Ok(run) => run,
             Err(error) => return Built::Broken(error.to_string()),

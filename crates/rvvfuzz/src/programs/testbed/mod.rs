@@ -1,5 +1,6 @@
 //! Testbeds: a compiler with its flags, an emulator with its set-up.
 
+pub mod ask;
 pub(in crate::programs) mod blame;
 pub mod census;
 pub mod compiler;
