@@ -156,7 +156,7 @@ pub fn testbeds(rng: &mut ChaCha8Rng) -> Vec<u8> {
 
 /// What a campaign with feedback keeps of two programs.
 fn corpus() -> Rows {
-    let feedback = Feedback::new(1, 0.5).expect("not all programs are new");
+    let feedback = Feedback::new(1, 0.5, None).expect("not all programs are new");
     let ir = PROGRAMS.first().map(|p| p.to_string()).unwrap_or_default();
     let candidate = |number, features: [u64; 2]| Candidate {
         number,
@@ -164,7 +164,7 @@ fn corpus() -> Rows {
         features: features.into_iter().collect(),
         ..Candidate::default()
     };
-    feedback.learn(&[candidate(0, [1, 2]), candidate(1, [2, u64::MAX])])
+    feedback.learn(&[candidate(0, [1, 2]), candidate(1, [2, u64::MAX])], |rows| rows)
 }
 
 /// The file of a small campaign.

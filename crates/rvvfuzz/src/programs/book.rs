@@ -50,10 +50,7 @@ impl Book<'_> {
         let mut workers = self.options.jobs.max(1);
         loop {
             match messages.recv_timeout(Duration::from_millis(200)) {
-                Ok(Message::Batch(mut batch)) => {
-                    batch.corpus = self.campaign.learn(&batch);
-                    self.batch(&batch, tell)?;
-                }
+                Ok(Message::Batch(batch)) => self.batch(&batch, tell)?,
                 Ok(Message::Treated(job, worked)) => {
                     self.progress.reducing = self.progress.reducing.saturating_sub(1);
                     self.worked(*job, worked)?;

@@ -13,9 +13,9 @@
 //! Then the batch goes to the [store](super::store), and each verdict to the [reducer](super::reduce): both
 //! are called by the [`workers`](super::workers).
 
-use super::corpus::{Candidate, Corpus, Place};
+use super::corpus::{self, Candidate, Place};
 use super::features;
-use super::feedback::{Feedback, Learned, Made, Rows};
+use super::feedback::{Feedback, Learned, Made};
 use super::judge::batch::{Broken, Overseer, Part, Table, judge_all};
 use super::judge::case::{Case, Input, has_groups, operations};
 use super::judge::health::{Health, always_failing, works};
@@ -28,7 +28,8 @@ use super::reduce::target::{Target, outcomes};
 use super::reduce::triage::early;
 use super::sampling::{Sample, Sampling, batch};
 use super::settings::Settings;
-use super::store::{BatchRecord, ProgramRecord};
+use super::store::{BatchRecord, ProgramRecord, Store, StoreError};
+use super::testbed::ask::{Asks, Passes};
 use super::testbed::compiler::{Family, Limits};
 use super::testbed::emulator::Emulator;
 use super::testbed::{Component, TestbedId, Testbeds};
@@ -146,7 +147,7 @@ impl Campaign {
             limits,
             health,
             known_flags: Mutex::default(),
-            feedback: Feedback::new(seed, explore),
+            feedback: Feedback::new(seed, explore, settings.target()?),
             activity,
         })
     }
@@ -181,15 +182,14 @@ impl Campaign {
     }
 
     /// Goes on with the programs that a campaign has kept.
-    pub fn restore(&self, corpus: Corpus) {
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn restore(&self, store: &Store) -> Result<(), StoreError> {
         if let Some(feedback) = &self.feedback {
-            feedback.restore(corpus);
+            feedback.restore(store.corpus(corpus::Limits::default())?);
         }
-    }
-
-    /// Whether some programs are made of others: then a campaign has a corpus.
-    pub fn has_feedback(&self) -> bool {
-        self.feedback.is_some()
+        Ok(())
     }
 
     /// How many programs are kept for that, and how many features have been seen.
@@ -197,9 +197,13 @@ impl Campaign {
         self.feedback.as_ref().map(Feedback::sizes)
     }
 
-    /// Keeps those of a batch's programs that add to what has been seen; what is to be stored of that.
-    pub fn learn(&self, batch: &BatchRecord) -> Rows {
-        self.feedback.as_ref().map_or_else(Rows::default, |f| f.learn(&batch.seen))
+    /// Keeps those of a batch's programs that add to what has been seen, and hands the batch on with what is to
+    /// be stored of that. Batches are handed on in the order in which they were learned from, so that the store
+    /// never goes back; and who makes them learns before the next one, so that one worker does the same again.
+    pub fn learn<T>(&self, mut batch: BatchRecord, hand_on: impl FnOnce(BatchRecord) -> T) -> T {
+        let Some(feedback) = &self.feedback else { return hand_on(batch) };
+        let programs = std::mem::take(&mut batch.seen);
+        feedback.learn(&programs, |corpus| hand_on(BatchRecord { corpus, ..batch }))
     }
 
     /// What program `k` of the plan is made of, unless it is a new one.
@@ -496,7 +500,7 @@ impl Campaign {
             return Some(());
         }
         let mut cases: Vec<Case> = written.iter().map(|w| w.case.clone()).collect();
-        let (mut table, tried, learned) = self.outcomes(&cases, sample, record, end)?;
+        let (mut table, tried, mut learned) = self.outcomes(&cases, sample, record, end)?;
         record.checks += tried.iter().map(|t| operations(&cases[t.case].program)).sum::<u64>();
         take_failing_inputs(&self.testbeds, &mut cases, &mut table, &tried);
         let judged = |o: &Option<Outcome>| o.as_ref().is_some_and(|o| o.kind() != Kind::Unsupported);
@@ -534,11 +538,11 @@ impl Campaign {
             if !program.verdicts.is_empty() || written[i].origin.is_some() {
                 program.ir = Some(case.program.to_string());
             }
-            if program.verdicts.is_empty() && self.feedback.is_some() {
+            if let Some(feedback) = self.feedback.as_ref().filter(|_| program.verdicts.is_empty()) {
                 let origin = written[i].origin.clone().unwrap_or_default();
                 let ir = written[i].case.program.to_string();
-                let features = learned.of(i).collect();
-                record.seen.push(Candidate { number: case.number, ir, features, ..origin });
+                let candidate = Candidate { number: case.number, ir, ..origin };
+                record.seen.push(feedback.weigh(candidate, &learned.take(i)));
             }
         }
         record.programs.extend(programs);
@@ -711,14 +715,24 @@ impl Overseer for Clerk<'_> {
     }
 
     fn made(&mut self, build: usize, parts: &[Part], cases: &[Case]) {
-        let build = &self.campaign.testbeds.builds[build];
-        if self.campaign.feedback.is_none() || build.compiler.family == Family::Direct {
+        let Campaign { testbeds, feedback, batch, .. } = self.campaign;
+        let (Some(feedback), number) = (feedback, build) else { return };
+        let build = &testbeds.builds[number];
+        if build.compiler.family == Family::Direct {
             return;
         }
+        let turn = self.record.first / (*batch).max(1);
+        let asked = feedback.asks() && features::asked(turn, testbeds.builds.len()).any(|b| b == number);
         for part in parts {
             let Ok(elf) = &part.elf else { continue };
             let programs: Vec<&Program> = part.cases.iter().map(|&i| &cases[i].program).collect();
             self.learned.note(&part.cases, features::of_elf(elf, &programs, features::scope(build)));
+            if asked {
+                // A compiler that fails when it is asked has said nothing.
+                let asks = Asks { records: true, passes: Passes::Some };
+                let said = features::of_build(build, &programs, asks, &self.limits);
+                self.learned.note(&part.cases, said.unwrap_or_default());
+            }
         }
     }
 

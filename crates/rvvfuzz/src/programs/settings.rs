@@ -1,5 +1,6 @@
 //! What a campaign is: everything that decides its programs, its testbeds, and so its outcomes.
 
+use super::features::Target;
 use super::sampling::Sampling;
 use super::testbed::Testbeds;
 use crate::programs::testbed::compiler::{Compiler, Family, Lacks, Limits};
@@ -51,6 +52,9 @@ pub struct Settings {
     /// The share of programs that are new. The others are made of those with which compilers did something new.
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub explore: f64,
+    /// What the programs that are not new are to come near to, see [`Target`]; nothing, and all that is new counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// Levels of optimisation: flags, separated by blanks.
     pub levels: Vec<String>,
     /// Flags that take turns: each batch is built with one of these besides, by the compilers that know them.
@@ -183,6 +187,7 @@ impl Default for Settings {
             inputs: 24,
             triggers: 10,
             explore: 1.0,
+            target: None,
             levels: strings(&LEVELS),
             rotated: strings(&ROTATED),
             setups: setups(&VLENS),
@@ -285,7 +290,20 @@ impl Settings {
         if !(0.0..=1.0).contains(&self.explore) {
             return Err(format!("`explore` is {}: it is a share, from 0 to 1", self.explore));
         }
-        Ok(())
+        if self.target.is_some() && self.explore >= 1.0 {
+            let why = "`target` says what mutants are made near to, and with `explore` 1 there are none";
+            return Err(why.to_string());
+        }
+        self.target().map(drop)
+    }
+
+    /// What the campaign is directed at.
+    ///
+    /// # Errors
+    /// When it is no pattern of features.
+    pub fn target(&self) -> Result<Option<Target>, String> {
+        let parse = |text: &String| Target::parse(text).map_err(|e| format!("`target` is `{text}`: {e}"));
+        self.target.as_ref().map(parse).transpose()
     }
 
     /// The weights of the policies, in turn.
@@ -537,5 +555,11 @@ mod tests {
         for wrong in [-0.1, 1.5, f64::NAN] {
             assert!(Settings { explore: wrong, ..Settings::default() }.check().is_err());
         }
+        assert!(!text.contains("target"), "{text}");
+        let aimed = Settings { target: Some("spill".into()), ..Settings::default() };
+        assert!(aimed.check().unwrap_err().contains("there are none"));
+        assert!(Settings { explore: 0.5, ..aimed.clone() }.check().is_ok());
+        let aimed = Settings { explore: 0.5, target: Some("***".into()), ..Settings::default() };
+        assert!(aimed.check().unwrap_err().contains("vsetvli insertion"));
     }
 }

@@ -348,7 +348,8 @@ fn work(campaign: &Campaign, source: &Source<'_>, pace: &Pace, to_main: &Sender<
         };
         let Some(batch) = guarded(campaign, (first, count), rest.as_deref(), clock.end) else { break };
         pace.note(&batch);
-        if to_main.send(Message::Batch(Box::new(batch))).is_err() {
+        let send = |batch| to_main.send(Message::Batch(Box::new(batch))).is_ok();
+        if !campaign.learn(batch, send) {
             return;
         }
     }

@@ -7,6 +7,7 @@ mod command;
 mod connection;
 mod corpus;
 mod environments;
+mod feedback;
 mod fleet;
 mod jury;
 mod open;

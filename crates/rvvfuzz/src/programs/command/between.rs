@@ -146,6 +146,12 @@ impl Command {
             ..Settings::default()
         };
         self.programs.apply(&mut settings);
+        if settings.explore < 1.0 {
+            return Err(
+                "programs that two compilers are compared by are all new: leave --explore and --target out"
+                    .into(),
+            );
+        }
         let mut names: Vec<String> = Vec::new();
         settings.levels.clear();
         for (name, flags) in pairs.iter().flatten() {

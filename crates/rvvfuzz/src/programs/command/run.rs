@@ -3,7 +3,6 @@
 use super::testbed_args::{TestbedArgs, still_there};
 use super::{Done, duration, exit, processors};
 use crate::programs::campaign::Campaign;
-use crate::programs::corpus::Limits;
 use crate::programs::judge::outcome::Kind;
 use crate::programs::judge::probe::Named;
 use crate::programs::judge::vote::Verdict;
@@ -40,6 +39,7 @@ Examples:
   rvvfuzz run --time 2h --store builtin.db --resume
   rvvfuzz run --intrinsics 'vfw*_rm' --policy rounding
   rvvfuzz run --time 1h --explore 0.5
+  rvvfuzz run --time 1h --compilers clang-22 --target 'vsetvli insertion'
 
 Ctrl-C finishes the current batches and saves; a second one ends at once. Either way --resume continues.
 \
@@ -130,6 +130,10 @@ pub(super) struct ProgramArgs {
     /// new; the store keeps those. 1 means none [default: 1]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     explore: Option<f64>,
+    /// Direct mutants at this: words of a pass or of features, as 'vsetvli insertion', or a pattern with * and
+    /// ?; see `rvvfuzz features --target`. Half of the programs are new then, unless --explore says otherwise
+    #[arg(long, value_name = "PATTERN")]
+    target: Option<String>,
     /// Data sets besides the program's own on which each build is run, on rvvsim [default: 24, of matrix 0]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1000))]
     inputs: Option<u32>,
@@ -141,6 +145,9 @@ pub(super) struct ProgramArgs {
     build_memory: Option<u64>,
 }
 
+/// The share of new programs in a campaign that is directed at something.
+const AIMED: f64 = 0.5;
+
 /// A share, from 0 to 1.
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|s| (0.0..=1.0).contains(s));
@@ -150,7 +157,7 @@ fn share(text: &str) -> Result<f64, String> {
 impl ProgramArgs {
     /// Whether some programs are to be made of others.
     pub fn has_feedback(&self) -> bool {
-        self.explore.is_some_and(|share| share < 1.0)
+        self.explore.is_some_and(|share| share < 1.0) || self.target.is_some()
     }
 
     /// Puts them into the settings.
@@ -177,6 +184,12 @@ impl ProgramArgs {
         put(&mut settings.triggers, &self.known_triggers);
         put(&mut settings.inputs, &self.inputs);
         put(&mut settings.explore, &self.explore);
+        if self.target.is_some() {
+            settings.target.clone_from(&self.target);
+            if self.explore.is_none() && settings.explore >= 1.0 {
+                settings.explore = AIMED;
+            }
+        }
         put(&mut settings.sampling.every_schedule, &self.every_schedule);
         put(&mut settings.sampling.levels, &self.levels_drawn);
         put(&mut settings.sampling.setups, &self.setups_drawn);
@@ -210,9 +223,7 @@ impl Command {
         }
         let mut line = LiveLine::default();
         let (mut store, settings, campaign) = self.open(&mut line)?;
-        if campaign.has_feedback() {
-            campaign.restore(store.corpus(Limits::default()).map_err(|e| e.to_string())?);
-        }
+        campaign.restore(&store).map_err(|e| e.to_string())?;
         let time = self.time.or(if self.count.is_none() { Some(Duration::from_secs(60)) } else { None });
         let reducer = Reducer::new(settings.limits(), self.reduce_time, &campaign.testbeds);
         let reducer: Option<&dyn Reduce> = if self.no_reduce { None } else { Some(&reducer) };

@@ -69,16 +69,24 @@ pub struct Command {
     programs: ProgramArgs,
 }
 
+/// How long a server may take to start again: one that died under load replays its log first.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Opens a store. Its server may just be starting, or starting again.
 fn patiently<T>(
     line: &mut LiveLine,
     mut open: impl FnMut() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let patience = Instant::now() + Duration::from_secs(15);
+    let patience = Instant::now() + PATIENCE;
+    let mut said = String::new();
     loop {
         match open() {
             Err(error @ StoreError::Lost { .. }) if Instant::now() < patience => {
-                line.say(&format!("{error}; trying again"));
+                let now = format!("{error}; trying again, for {} s", PATIENCE.as_secs());
+                if now != said {
+                    line.say(&now);
+                    said = now;
+                }
                 std::thread::sleep(Duration::from_secs(1));
             }
             other => return other,

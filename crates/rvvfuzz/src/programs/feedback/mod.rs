@@ -8,10 +8,10 @@
 mod tests;
 
 use super::corpus::{Candidate, Changes, Corpus, Entry, Limits};
-use super::features::Features;
+use super::features::{Features, Target};
 use rvv_ir::{Node, Program};
 use rvvgen::Parent;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A program that was made of one of the corpus.
@@ -46,6 +46,7 @@ pub struct Feedback {
     /// The share of programs that are new.
     explore: f64,
     seed: u64,
+    target: Option<Target>,
     corpus: Mutex<Corpus>,
 }
 
@@ -53,10 +54,28 @@ pub struct Feedback {
 const TRIES: u64 = 3;
 
 impl Feedback {
-    /// None, if all programs are to be new.
-    pub fn new(seed: u64, explore: f64) -> Option<Feedback> {
+    /// None, if all programs are to be new. With a target, only what has to do with it counts.
+    pub fn new(seed: u64, explore: f64, target: Option<Target>) -> Option<Feedback> {
         let corpus = Mutex::new(Corpus::new(Limits::default()));
-        (explore < 1.0).then_some(Feedback { explore, seed, corpus })
+        (explore < 1.0).then_some(Feedback { explore, seed, target, corpus })
+    }
+
+    /// Whether compilers are asked what they did: without a target, what is seen in their code is enough.
+    pub fn asks(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// A program with its features, as the corpus counts them, and how near it comes to the target.
+    pub fn weigh(&self, program: Candidate, features: &Features) -> Candidate {
+        let ids = |features: &Features| features.iter().map(|f| f.id()).collect::<BTreeSet<u64>>();
+        match &self.target {
+            None => Candidate { features: ids(features), ..program },
+            Some(target) => Candidate {
+                features: ids(&target.focus(features)),
+                near: 1.0 - target.distance(features),
+                ..program
+            },
+        }
     }
 
     fn corpus(&self) -> MutexGuard<'_, Corpus> {
@@ -120,8 +139,8 @@ impl Feedback {
         })
     }
 
-    /// Learns from programs with their features; what is to be stored then.
-    pub fn learn(&self, programs: &[Candidate]) -> Rows {
+    /// Learns from programs with their features. Nobody else learns until what is to be stored then is handed on.
+    pub fn learn<T>(&self, programs: &[Candidate], hand_on: impl FnOnce(Rows) -> T) -> T {
         let mut corpus = self.corpus();
         for program in programs {
             corpus.add(program.clone());
@@ -129,11 +148,11 @@ impl Feedback {
         let Changes { entries, gone, features } = corpus.take_changes();
         let text = |id: &u64| Some((*id, serde_json::to_string(corpus.get(*id)?).ok()?));
         let count = |feature: &u64| Some((*feature, *corpus.seen().get(feature)?));
-        Rows {
+        hand_on(Rows {
             entries: entries.iter().filter_map(text).collect(),
             gone,
             seen: features.iter().filter_map(count).collect(),
-        }
+        })
     }
 }
 
@@ -149,8 +168,8 @@ impl Learned {
         }
     }
 
-    /// The features of a case.
-    pub fn of(&self, case: usize) -> impl Iterator<Item = u64> + '_ {
-        self.0.get(&case).into_iter().flatten().map(|f| f.id())
+    /// The features of a case, once.
+    pub fn take(&mut self, case: usize) -> Features {
+        self.0.remove(&case).unwrap_or_default()
     }
 }

@@ -36,6 +36,7 @@ pub fn open(path: &Path, settings: &Settings) -> Result<(Store, Campaign), Strin
         }
         Err(error) => return Err(error.to_string()),
     };
+    campaign.restore(&store).map_err(|e| e.to_string())?;
     Ok((store, campaign))
 }
 

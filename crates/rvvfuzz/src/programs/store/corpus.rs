@@ -78,10 +78,10 @@ mod tests {
         let path = folder.path().join("c.db");
         let mut store = Store::create(&*path, &Settings::default(), &["a".into(), "b".into()]).unwrap();
         assert!(store.corpus(Limits::default()).unwrap().is_empty());
-        let feedback = Feedback::new(1, 0.5).unwrap();
+        let feedback = Feedback::new(1, 0.5, None).unwrap();
         // The highest bit is as good as any.
         for (first, features) in [(0, vec![1, 2, 1 << 63]), (2, vec![2, u64::MAX]), (4, vec![1])] {
-            let corpus = feedback.learn(&[candidate(first, &features)]);
+            let corpus = feedback.learn(&[candidate(first, &features)], |rows| rows);
             let batch = BatchRecord { corpus, ..batch(first) };
             store.save(&batch, Spent::default()).unwrap();
         }
