@@ -40,7 +40,7 @@ pub struct Fault {
     /// Words that the compiler says, all of them.
     #[serde(default)]
     pub says: Vec<String>,
-    /// Patterns of the instruction that traps: one of them fits.
+    /// Patterns of the instruction that traps, with its operands: one of them fits.
     #[serde(default)]
     pub instruction: Vec<String>,
     /// The operation that makes the wrong value, any of these: [`rvv_intrinsics::Sem::name`].
@@ -207,7 +207,7 @@ impl Fault {
             && levels.iter().any(|l| self.levels.contains(l))
             && self.symptoms.iter().any(|s| s == verdict.symptom.name())
             && any(&self.site, site.as_deref())
-            && any(&self.instruction, mnemonic(verdict))
+            && any(&self.instruction, instruction(verdict))
             && self.says.iter().all(|words| verdict.detail.contains(words))
             && (self.maker.is_empty() || any(&self.maker, maker()))
             && self.has.as_ref().is_none_or(|feature| !feature.places(program).is_empty())
@@ -215,11 +215,11 @@ impl Fault {
 }
 
 /// The instruction in the message of a trap: "signal 4: IllegalInstruction, `vsm4r.vs v8,v8`: norm:…".
-fn mnemonic(verdict: &Verdict) -> Option<&str> {
+fn instruction(verdict: &Verdict) -> Option<&str> {
     if verdict.symptom != Kind::RuntimeCrash {
         return None;
     }
-    verdict.detail.split_once('`')?.1.split([' ', '\t', '`']).next()
+    verdict.detail.split_once('`')?.1.split('`').next()
 }
 
 #[cfg(test)]
