@@ -34,3 +34,29 @@ pub fn fault_of(with: &Build, program: &Program, vlen: u32) -> Result<Option<&'s
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rvvfuzz::programs::testbed::compiler::Compiler;
+
+    fn program(before: &str) -> Program {
+        let text = format!(
+            "rvv-ir 1\ndata in0: f32[4] = seed 1 bits\nout out0: f32[4] = zero\nmain {{\n  var v0: f32m1\n  var v1: f32m1\n  \
+             v0 = vle32_v_f32m1(&in0[0], 4)\n  {before}\n  v1 = vfadd_vv_f32m1(v0, v0, 4)\n  \
+             vse32_v_f32m1(&out0[0], v1, 4)\n}}\n"
+        );
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_report_is_of_a_fault_whose_trigger_the_program_has() {
+        let Ok(clang) = Compiler::find("clang-19") else { return };
+        let optimised = Build::new(&clang, &["-O2".to_string()]);
+        let fault = |build: &Build, program: &Program| fault_of(build, program, 128).unwrap();
+        assert_eq!(fault(&optimised, &program("setfrm 2")), Some("clang-frm-barrier"));
+        // Without what triggers it, and at a level that does not have it, a report is to be explained.
+        assert_eq!(fault(&optimised, &program("")), None);
+        assert_eq!(fault(&Build::new(&clang, &["-O0".to_string()]), &program("setfrm 2")), None);
+    }
+}
