@@ -5,6 +5,7 @@ mod bad_input;
 mod blocks;
 mod docs;
 mod goldens;
+mod imported;
 mod kernels;
 mod rules;
 mod runner;
