@@ -9,7 +9,7 @@ mod plain;
 use self::feature::{Feature, Probe};
 use super::judge::outcome::Kind;
 use super::judge::vote::{Culprit, Verdict};
-use super::reduce::target::site_of;
+use super::reduce::target::{instruction_in, rule_in, site_of};
 use super::reduce::triage::maker;
 use super::testbed::compiler::{Compiler, Family};
 use super::testbed::{Build, Testbeds};
@@ -201,25 +201,19 @@ impl Fault {
         let any = |patterns: &[String], text: Option<&str>| {
             patterns.is_empty() || text.is_some_and(|t| patterns.iter().any(|p| glob(p, t)))
         };
-        let site = site_of(verdict);
+        let trap = Some(&*verdict.detail).filter(|_| verdict.symptom == Kind::RuntimeCrash);
+        let rule = trap.and_then(rule_in).map(str::to_string);
+        let site = rule.or_else(|| site_of(verdict));
         let maker = || verdict.buffer.and_then(|b| maker(program, b));
         self.is_of(compiler)
             && levels.iter().any(|l| self.levels.contains(l))
             && self.symptoms.iter().any(|s| s == verdict.symptom.name())
             && any(&self.site, site.as_deref())
-            && any(&self.instruction, instruction(verdict))
+            && any(&self.instruction, trap.and_then(instruction_in))
             && self.says.iter().all(|words| verdict.detail.contains(words))
             && (self.maker.is_empty() || any(&self.maker, maker()))
             && self.has.as_ref().is_none_or(|feature| !feature.places(program).is_empty())
     }
-}
-
-/// The instruction in the message of a trap: "signal 4: IllegalInstruction, `vsm4r.vs v8,v8`: norm:…".
-fn instruction(verdict: &Verdict) -> Option<&str> {
-    if verdict.symptom != Kind::RuntimeCrash {
-        return None;
-    }
-    verdict.detail.split_once('`')?.1.split('`').next()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::programs::testbed::emulator::{Agnosticism, Emulator};
 use crate::programs::testbed::{Build, Run, Testbeds};
 use rvv_ir::Program;
 use rvv_ir::c::{COptions, emit};
+use rvv_isa::{Class, Op};
 use std::time::Duration;
 
 /// What must still be seen, and where.
@@ -210,17 +211,48 @@ pub fn site(outcome: &Outcome) -> Option<String> {
         Outcome::BuildFailure(said) => nonsense(said).map(|what| format!("it writes {what}")),
         Outcome::BuildCrash(said) => Some(crash_site(said)),
         Outcome::RuntimeCrash(what) => {
-            let rule = what.split_whitespace().find(|w| w.starts_with("norm:"));
-            let rule = rule.map(|r| r.trim_end_matches(':'));
-            Some(rule.map_or_else(|| what.split([':', ',']).next().unwrap_or("").to_string(), str::to_string))
+            let rule = rule_in(what).map(|rule| match class_in(what) {
+                // Different faults break one rule: a reduction must not get from one to another.
+                Some(class) => format!("{rule} by {class:?}"),
+                None => rule.to_string(),
+            });
+            Some(rule.unwrap_or_else(|| what.split([':', ',']).next().unwrap_or("").to_string()))
         }
         _ => None,
     }
 }
 
+/// The rule of the manual in a message of a trap.
+pub fn rule_in(detail: &str) -> Option<&str> {
+    let rule = detail.split_whitespace().find(|w| w.starts_with("norm:"))?;
+    Some(rule.trim_end_matches(':'))
+}
+
+/// The instruction in a message of a trap: "signal 4: IllegalInstruction, `vsm4r.vs v8,v8`: norm:…".
+pub fn instruction_in(detail: &str) -> Option<&str> {
+    detail.split_once('`')?.1.split('`').next()
+}
+
+/// The kind of that instruction.
+fn class_in(detail: &str) -> Option<Class> {
+    let mnemonic = instruction_in(detail)?.split([' ', '\t']).next()?;
+    Some(Op::from_name(mnemonic)?.info().class)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trap_is_told_from_another_by_its_rule_and_the_kind_of_instruction() {
+        let site = |instruction: &str| {
+            let what = format!("signal 4: IllegalInstruction, `{instruction}`: norm:a_rsv: two EEWs");
+            site(&Outcome::RuntimeCrash(what)).unwrap()
+        };
+        assert_eq!(site("vslide1up.vx v12,v0,s1,v0.t"), "norm:a_rsv by VectorPermute");
+        assert_ne!(site("vfwredusum.vs v10,v8,v9"), site("vsuxei8.v v8,(a0),v9"));
+        assert_eq!(site("nothing at all"), "norm:a_rsv");
+    }
     use crate::programs::settings::Settings;
 
     #[test]
