@@ -184,6 +184,22 @@ fn each_var_of_expr(expr: &mut Expr, f: &mut dyn FnMut(&mut Var)) {
 }
 
 impl Stmt {
+    /// It without the blocks inside it.
+    #[must_use]
+    pub fn head(&self) -> Stmt {
+        let mut head = self.clone();
+        match &mut head {
+            Stmt::Strip { body, .. } | Stmt::For { body, .. } => body.clear(),
+            Stmt::Loop(of) => of.body.clear(),
+            Stmt::If { then, otherwise, .. } | Stmt::When { then, otherwise, .. } => {
+                then.clear();
+                otherwise.clear();
+            }
+            _ => {}
+        }
+        head
+    }
+
     /// Calls a function on every variable in it, blocks inside included.
     pub fn each_var_mut(&mut self, f: &mut dyn FnMut(&mut Var)) {
         fn arg(arg: &mut Arg, f: &mut dyn FnMut(&mut Var)) {

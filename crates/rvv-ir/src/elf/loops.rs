@@ -5,7 +5,7 @@
 
 use super::{Lowering, reg, scalar};
 use crate::loops::{Access, Binary, Builtin, CExpr, Loop, Target, Unary, common, promote, variable};
-use crate::{Compare, Stmt, Var};
+use crate::{Stmt, Var};
 use rvv_intrinsics::{Elem, Type};
 use rvv_isa::{Inst, Op};
 
@@ -94,15 +94,7 @@ impl Lowering<'_> {
         self.store_scalar(self.function, of.index, A);
         let again = self.code.asm.label_here();
         let end = self.code.asm.label();
-        let op = match of.compare {
-            Compare::Eq => Binary::Eq,
-            Compare::Ne => Binary::Ne,
-            Compare::Lt => Binary::Lt,
-            Compare::Le => Binary::Le,
-            Compare::Gt => Binary::Gt,
-            Compare::Ge => Binary::Ge,
-        };
-        self.binary(op, &CExpr::Var(of.index), &of.to)?;
+        self.binary(of.compare.into(), &CExpr::Var(of.index), &of.to)?;
         self.code.jump_unless(Op::Bne, A, reg::ZERO, end);
         self.ends.push(end);
         self.statements(&of.body)?;

@@ -117,6 +117,20 @@ pub enum Binary {
     OrElse,
 }
 
+impl From<crate::Compare> for Binary {
+    fn from(compare: crate::Compare) -> Binary {
+        use crate::Compare;
+        match compare {
+            Compare::Eq => Binary::Eq,
+            Compare::Ne => Binary::Ne,
+            Compare::Lt => Binary::Lt,
+            Compare::Le => Binary::Le,
+            Compare::Gt => Binary::Gt,
+            Compare::Ge => Binary::Ge,
+        }
+    }
+}
+
 impl Binary {
     /// All of them, with the sign that text and C use.
     pub const ALL: [(Binary, &str); 18] = [

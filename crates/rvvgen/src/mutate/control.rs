@@ -62,7 +62,7 @@ fn run(draft: &mut Draft, node: &Node) -> Option<Run> {
         }
         let Some(stmt) = draft.stmt(&other) else { continue };
         // Statements inside are places of their own.
-        shallow(stmt).each_var_mut(&mut |v| {
+        stmt.head().each_var_mut(&mut |v| {
             outside.insert(*v);
         });
     }
@@ -75,21 +75,6 @@ fn run(draft: &mut Draft, node: &Node) -> Option<Run> {
     inputs.sort_unstable();
     let leaves = body.iter().any(|s| s.effects(draft.program()).leaves);
     Some(Run { first: node.clone(), body, out, inputs, makes, leaves })
-}
-
-/// A statement without its blocks.
-fn shallow(stmt: &Stmt) -> Stmt {
-    let mut stmt = stmt.clone();
-    match &mut stmt {
-        Stmt::Strip { body, .. } | Stmt::For { body, .. } => body.clear(),
-        Stmt::Loop(of) => of.body.clear(),
-        Stmt::If { then, otherwise, .. } | Stmt::When { then, otherwise, .. } => {
-            then.clear();
-            otherwise.clear();
-        }
-        _ => {}
-    }
-    stmt
 }
 
 impl Run {

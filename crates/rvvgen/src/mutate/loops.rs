@@ -205,7 +205,7 @@ fn unroll_element(draft: &mut Draft, node: &Node, mut of: Loop, peel: bool) -> O
         // The first round, if there is one: the counter starts at the next.
         let mut first = of.body.clone();
         replace_counter(&mut first, of.index, None, &of.from);
-        let condition = CExpr::binary(comparison(of.compare), of.from.clone(), of.to.clone());
+        let condition = CExpr::binary(of.compare.into(), of.from.clone(), of.to.clone());
         let when = Stmt::When { condition, then: first, otherwise: Vec::new() };
         let step = CExpr::int(elem, of.step);
         of.from = CExpr::cast(elem, CExpr::binary(Binary::Add, of.from, step));
@@ -219,7 +219,7 @@ fn unroll_element(draft: &mut Draft, node: &Node, mut of: Loop, peel: bool) -> O
     let next = CExpr::binary(Binary::Add, CExpr::Var(of.index), CExpr::int(elem, of.step));
     let mut second = of.body.clone();
     replace_counter(&mut second, of.index, None, &next);
-    let condition = CExpr::binary(comparison(of.compare), next, of.to.clone());
+    let condition = CExpr::binary(of.compare.into(), next, of.to.clone());
     let double = of.step.checked_mul(2)?;
     if of.compare == Compare::Ne {
         of.compare = if of.step > 0 { Compare::Lt } else { Compare::Gt };
@@ -228,15 +228,4 @@ fn unroll_element(draft: &mut Draft, node: &Node, mut of: Loop, peel: bool) -> O
     of.body.push(Stmt::When { condition, then: second, otherwise: Vec::new() });
     *draft.touch(node)? = Stmt::Loop(Box::new(of));
     Some(())
-}
-
-fn comparison(compare: Compare) -> Binary {
-    match compare {
-        Compare::Eq => Binary::Eq,
-        Compare::Ne => Binary::Ne,
-        Compare::Lt => Binary::Lt,
-        Compare::Le => Binary::Le,
-        Compare::Gt => Binary::Gt,
-        Compare::Ge => Binary::Ge,
-    }
 }

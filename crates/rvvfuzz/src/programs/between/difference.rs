@@ -274,18 +274,8 @@ fn aspects(one: &BTreeMap<String, u32>, other: &BTreeMap<String, u32>) -> Vec<&'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::features::code::Placed;
+    use crate::programs::between::tests::function;
     use rvv_isa::{Lmul, Sew, Vtype};
-
-    fn function(insts: &[Inst]) -> Function {
-        let code: Vec<Placed> = insts
-            .iter()
-            .enumerate()
-            .map(|(i, inst)| Placed { at: 0x1000 + 4 * i as u64, len: 4, inst: Some(*inst) })
-            .collect();
-        let end = 0x1000 + 4 * code.len() as u64;
-        Function { program: 0, symbol: "program".to_string(), range: 0x1000..end, code }
-    }
 
     fn vset(rs1: u8, vta: bool) -> Inst {
         let imm = Vtype::new(Sew::E8, Lmul::M1, vta, true).to_bits() as i32;

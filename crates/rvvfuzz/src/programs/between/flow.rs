@@ -198,22 +198,8 @@ pub fn reaching(function: &Function) -> Reaching {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::programs::features::code::Placed;
+    use crate::programs::between::tests::function;
     use rvv_isa::{Lmul, Sew};
-
-    fn function(insts: &[Inst]) -> Function {
-        let code: Vec<Placed> = insts
-            .iter()
-            .enumerate()
-            .map(|(i, inst)| Placed { at: 0x1000 + 4 * i as u64, len: 4, inst: Some(*inst) })
-            .collect();
-        Function {
-            program: 0,
-            symbol: "program".to_string(),
-            range: 0x1000..0x1000 + 4 * code.len() as u64,
-            code,
-        }
-    }
 
     fn vset(lmul: Lmul) -> Inst {
         Inst {

@@ -13,3 +13,20 @@ pub mod hunt;
 pub mod journal;
 pub mod listing;
 pub mod report;
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::features::code::{Function, Placed};
+    use rvv_isa::Inst;
+
+    /// A function of these instructions.
+    pub fn function(insts: &[Inst]) -> Function {
+        let code: Vec<Placed> = insts
+            .iter()
+            .enumerate()
+            .map(|(i, inst)| Placed { at: 0x1000 + 4 * i as u64, len: 4, inst: Some(*inst) })
+            .collect();
+        let end = 0x1000 + 4 * code.len() as u64;
+        Function { program: 0, symbol: "program".to_string(), range: 0x1000..end, code }
+    }
+}

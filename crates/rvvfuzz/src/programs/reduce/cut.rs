@@ -204,21 +204,6 @@ mod tests {
         generate(&plan, 0, &Settings { weights, ..Settings::default() }).unwrap().program
     }
 
-    /// A statement without what is inside it.
-    fn head(stmt: &Stmt) -> Stmt {
-        let mut head = stmt.clone();
-        match &mut head {
-            Stmt::Strip { body, .. } | Stmt::For { body, .. } => body.clear(),
-            Stmt::Loop(of) => of.body.clear(),
-            Stmt::If { then, otherwise, .. } | Stmt::When { then, otherwise, .. } => {
-                then.clear();
-                otherwise.clear();
-            }
-            _ => {}
-        }
-        head
-    }
-
     /// How many values are still computed when this one is loaded: all others, but for those that need what
     /// else its call assigns, the new vl of a fault-only-first load. No load assigns that.
     fn left(program: &Program, cut: &Node) -> usize {
@@ -232,7 +217,7 @@ mod tests {
         let mut gone = vec![cut.path.clone()];
         for node in nodes(program).into_iter().filter(|n| n.function == program.functions.len() && n != cut) {
             let stmt = node.find(program).unwrap();
-            if head(stmt).effects(program).reads.iter().any(|v| lost.contains(v)) {
+            if stmt.head().effects(program).reads.iter().any(|v| lost.contains(v)) {
                 lost.extend(stmt.effects(program).writes);
                 gone.push(node.path);
             }
