@@ -1,5 +1,9 @@
 //! The address space of the guest process: which addresses are mapped, how, and to what.
 
+mod kept;
+
+pub(crate) use kept::KeptSpace;
+
 use super::family::Family;
 use super::files::HostFile;
 use super::holes::Holes;
@@ -60,6 +64,11 @@ impl Area {
         Area { end, prot, shared: false, may_write: true, backing: Backing::Zero, name }
     }
 
+    /// Whether a file is behind it.
+    pub fn is_of_file(&self) -> bool {
+        matches!(self.backing, Backing::File(..))
+    }
+
     fn is_shared_file(&self) -> bool {
         self.shared && matches!(self.backing, Backing::File(..))
     }
@@ -105,6 +114,8 @@ pub struct AddressSpace {
     host_sharing: bool,
     /// Bits at the top of an address that loads and stores ignore (Supm).
     ignored_bits: u32,
+    /// How often mappings changed.
+    changes: u64,
 }
 
 impl AddressSpace {
@@ -123,6 +134,7 @@ impl AddressSpace {
             used_up: false,
             host_sharing: false,
             ignored_bits: 0,
+            changes: 0,
         }
     }
 
@@ -357,6 +369,7 @@ impl AddressSpace {
 
     /// Adds an area where nothing is, joined to its neighbours if they are alike.
     fn insert(&mut self, mut start: u64, mut area: Area) {
+        self.changes += 1;
         self.holes.fill(start, area.end);
         if let Some((&before, left)) = self.areas.range(..start).next_back()
             && left.end == start
@@ -408,6 +421,7 @@ impl AddressSpace {
 
     /// Gives the frames from `start` to `end` back: the next touch finds zeroes, or the file.
     pub(super) fn drop_pages(&mut self, ram: &mut Ram, start: u64, end: u64) {
+        self.changes += 1;
         let frames = &mut self.frames;
         self.table.for_each(start, end, |_, entry| {
             if entry.is_host() {
@@ -450,6 +464,7 @@ impl AddressSpace {
 
     /// Moves the pages of one area-wide range to another place, where nothing is mapped.
     pub(super) fn relocate(&mut self, ram: &mut Ram, from: u64, len: u64, to: u64, new_len: u64) {
+        self.changes += 1;
         self.split(from);
         self.split(from + len);
         let Some(mut area) = self.areas.remove(&from) else { return };
@@ -470,6 +485,7 @@ impl AddressSpace {
         if new_end > USER_END || !self.is_free(end, new_end) {
             return false;
         }
+        self.changes += 1;
         match self.areas.range_mut(..end).next_back() {
             Some((_, area)) if area.end == end => {
                 area.end = new_end;
@@ -536,6 +552,7 @@ impl AddressSpace {
         } else {
             self.unmap(ram, new, old);
         }
+        self.changes += 1;
         self.brk = wanted;
         self.brk
     }

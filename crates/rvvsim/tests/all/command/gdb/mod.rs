@@ -2,6 +2,7 @@
 
 mod files;
 mod hostile;
+mod reverse;
 mod scripts;
 mod threads;
 
@@ -183,7 +184,7 @@ fn a_process_breaks_steps_and_ends() {
         let mut gdb = Client::new(&port);
         let supported = gdb.ask("qSupported:swbreak+;hwbreak+");
         assert!(supported.contains("qXfer:features:read+") && supported.contains("qXfer:auxv:read+"));
-        assert!(!supported.contains("ReverseStep"), "a process cannot go back: {supported}");
+        assert!(supported.contains("ReverseStep+") && supported.contains("ReverseContinue+"), "{supported}");
         let xml = gdb.ask("qXfer:features:read:target.xml:0,7000");
         let count = vlen.parse::<u32>().expect("a number") / 32;
         assert!(xml.contains(&format!("<vector id=\"words\" type=\"uint32\" count=\"{count}\"/>")), "{xml}");
@@ -419,17 +420,4 @@ fn snapshots_are_taken_and_returned_to() {
     assert_eq!(gdb.ask(&format!("z0,{behind:x},4")), "OK");
     assert!(gdb.ask("c").starts_with("W00"));
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
-}
-
-#[test]
-fn a_process_has_no_snapshots_and_says_why() {
-    let (elf, _, _) = process();
-    let (mut child, port) = start(&elf, &[]);
-    let mut gdb = Client::new(&port);
-    for command in ["snapshot", "restore", "restore x"] {
-        assert!(monitor(&mut gdb, command).contains("a process has no snapshots"), "{command}");
-    }
-    assert!(monitor(&mut gdb, "help").contains("snapshot"));
-    assert!(gdb.ask("c").starts_with("W07"));
-    assert_eq!(child.wait().expect("it ends").code(), Some(7));
 }

@@ -1,0 +1,3 @@
+//! A process under gdb goes back.
+
+use super::*;
