@@ -1,11 +1,8 @@
 //! A process that goes back to snapshots and forward again, at random: what it passes is as it was the first
 //! time, and it ends as if it had never been away.
 
-use super::calls::{self, DATA};
 use super::guests::{GUESTS, Scratch, compile, ending, expected, machine, sysroot};
-use rvv_isa::Op;
-use rvvsim::elf::Image;
-use rvvsim::linux::{Clock, Input, Output, ProcessOptions, Seen, VectorCalls};
+use rvvsim::linux::Seen;
 use rvvsim::{Config, Machine, Outcome, Snapshot};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -32,7 +29,7 @@ fn hash(bytes: &[u8]) -> u64 {
 
 /// The beginnings and ends of all mappings. To look at memory is to touch it, which is a reason not to.
 fn memory(machine: &mut Machine) -> u64 {
-    const MOST: u64 = 1 << 17;
+    const MOST: u64 = 1 << 14;
     let (process, hart) = machine.process_and_hart().unwrap();
     let Ok(Seen::Bytes(maps)) = process.look_at_file(hart, b"/proc/self/maps") else { panic!("no maps") };
     let maps = String::from_utf8(maps).unwrap();
@@ -158,7 +155,7 @@ fn walk(machine: &mut Machine, seed: u64, longest: u64) -> (Outcome, u32) {
     let (seen, with_memory) = (BTreeMap::new(), seed.is_multiple_of(2));
     let mut walk = Walk { dice: seed, with_memory, seen, kept: Vec::new(), returns: 0 };
     walk.keep(machine);
-    let outcome = walk.walk(machine, 60, longest);
+    let outcome = walk.walk(machine, 25, longest);
     (outcome, walk.returns)
 }
 
@@ -176,7 +173,7 @@ fn check_guests(name: &str, flags: &[&str], with_libraries: bool) {
             let mut machine = machine(config, &program, args, &scratch.work(), sysroot.clone());
             let (outcome, returns) = walk(&mut machine, seed, 40_000);
             assert_eq!(ending(&machine, &outcome), expected(source), "{source} {flags:?} {seed}");
-            assert!(returns > 10, "{source}: {returns}");
+            assert!(returns > 4, "{source}: {returns}");
         }
     }
 }

@@ -304,7 +304,8 @@ impl<'m> Debuggee<'m> {
     /// then takes back, or to the beginning.
     fn back(&mut self, stops: impl Fn(&Self) -> Option<Reason>) -> Reason {
         let mut end = self.machine.steps();
-        let told = self.met.filter(|(_, backwards)| *backwards).map(|(at, _)| at);
+        // One that has gone on since meets it again.
+        let told = self.met.filter(|met| *met == (end, true)).map(|(at, _)| at);
         self.machine.set_console(Box::new(std::io::sink()));
         let mut last = None;
         while last.is_none() && self.history.back(self.machine, end) {

@@ -100,14 +100,21 @@ fn bare_elf(name: &str, mut a: Asm) -> Elf {
 
 /// `rvvsim --gdb 0`, and the port it took.
 fn start(elf: &Elf, options: &[&str]) -> (Child, String) {
+    start_with(elf, options, "", Stdio::inherit())
+}
+
+/// The same, with standard input and output.
+fn start_with(elf: &Elf, options: &[&str], input: &str, output: Stdio) -> (Child, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_rvvsim"))
         .args(["--gdb", "0"])
         .args(options)
         .arg(&elf.0)
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
+        .stdout(output)
         .stderr(Stdio::piped())
         .spawn()
         .expect("rvvsim");
+    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("it has room");
     let mut line = String::new();
     BufReader::new(child.stderr.as_mut().expect("a pipe")).read_line(&mut line).expect("text");
     let port = line.trim().rsplit_once(':').expect("a port").1.to_owned();
