@@ -1,8 +1,11 @@
 //! A process that goes back to snapshots and forward again, at random: what it passes is as it was the first
 //! time, and it ends as if it had never been away.
 
+use super::calls::{Call, DATA, LAST, ZEROES, ZEROES_LEN, guest};
 use super::guests::{GUESTS, Scratch, compile, ending, expected, machine, sysroot};
-use rvvsim::linux::Seen;
+use rvvsim::config::Agnostic;
+use rvvsim::elf::Image;
+use rvvsim::linux::{Input, Output, ProcessOptions, Seen, VectorCalls};
 use rvvsim::{Config, Machine, Outcome, Snapshot};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -169,7 +172,8 @@ fn check_guests(name: &str, flags: &[&str], with_libraries: bool) {
         let Some(program) = compile(source, &scratch, flags) else { return };
         for seed in 1..=2 {
             let vlen = [128, 1024][(i + seed as usize) % 2];
-            let config = Config { vlen, ..Config::default() };
+            let tail = if seed == 1 { Agnostic::Random(7) } else { Agnostic::default() };
+            let config = Config { vlen, tail, ..Config::default() };
             let mut machine = machine(config, &program, args, &scratch.work(), sysroot.clone());
             let (outcome, returns) = walk(&mut machine, seed, 40_000);
             assert_eq!(ending(&machine, &outcome), expected(source), "{source} {flags:?} {seed}");
@@ -186,4 +190,84 @@ fn static_programs_go_back_and_forward() {
 #[test]
 fn dynamic_programs_go_back_and_forward() {
     check_guests("past-dynamic", &["-ldl"], true);
+}
+
+fn process(calls: &[Call], data: &[u8], options: ProcessOptions) -> Machine {
+    let elf = guest(calls, data);
+    Machine::user(Config::default(), &Image::parse(&elf).unwrap(), options).unwrap()
+}
+
+/// What the log and the mapped files of it may take is bounded: the past then begins later.
+#[test]
+fn what_is_longer_ago_than_is_kept_is_refused() {
+    let read: Call = (63, &[0, ZEROES, ZEROES_LEN]);
+    let calls = [vec![read; 40], vec![(64, &[1, ZEROES, 3])]].concat();
+    let input = Input::Bytes((0..40 * ZEROES_LEN).map(|n| (n / ZEROES_LEN) as u8 + b'A').collect());
+    let options = ProcessOptions { stdin: input, stdout: Output::Capture, ..ProcessOptions::default() };
+    let mut machine = process(&calls, &[], options);
+    machine.record();
+    let first = machine.snapshot().expect("it is recorded");
+    let (mut late, mut calls) = (None, 0);
+    while calls < 40 {
+        let steps = machine.steps() - machine.instructions_retired();
+        assert_eq!(go(&mut machine, 1), None);
+        calls += machine.steps() - machine.instructions_retired() - steps;
+        if calls == 30 && late.is_none() {
+            late = machine.snapshot();
+        }
+    }
+    assert!(!machine.can_restore(&first) && !machine.restore(&first));
+    assert!(machine.why_no_past().unwrap().contains("longer ago"));
+    let before = state(&mut machine, true);
+    let (steps, late) = (machine.steps(), late.expect("a snapshot"));
+    assert!(machine.restore(&late));
+    let left = steps - machine.steps();
+    assert_eq!(go(&mut machine, left), None);
+    assert_eq!(state(&mut machine, true), before);
+    machine.pause_at(None);
+    assert_eq!(machine.run(None), Outcome::Exited(3));
+    assert_eq!(machine.stdout(), b"hhh");
+}
+
+#[test]
+fn memory_that_others_see_has_no_past() {
+    let scratch = Scratch::new("past-shared");
+    let work = scratch.work();
+    std::fs::write(work.join("file"), vec![b'x'; 8192]).unwrap();
+    let name = [work.join("file").to_str().unwrap().as_bytes(), b"\0"].concat();
+    let dirs = vec![rvvsim::linux::Grant { path: work, writable: true }];
+    let calls: [Call; 5] = [
+        (172, &[]),
+        (56, &[u64::MAX - 99, DATA, 2]),
+        // Shared, then no more.
+        (222, &[0, 4096, 3, 1, LAST, 0]),
+        (215, &[LAST, 4096]),
+        (172, &[]),
+    ];
+    let mut machine = process(&calls, &name, ProcessOptions { dirs, ..ProcessOptions::default() });
+    machine.record();
+    let mut snapshots = Vec::new();
+    let mut kept = Vec::new();
+    while go(&mut machine, 1).is_none() {
+        kept.extend(machine.snapshot());
+        snapshots.push(kept.iter().filter(|kept| machine.can_restore(kept)).count());
+    }
+    let most = |part: &[usize]| part.iter().copied().max();
+    let shared = snapshots.iter().position(|n| *n == 0).expect("a time without a past");
+    let behind = snapshots.iter().rposition(|n| *n == 0).unwrap();
+    assert!(most(&snapshots[..shared]) > Some(5) && most(&snapshots[behind..]) > Some(5));
+    assert!(snapshots[shared..=behind].iter().all(|n| *n == 0));
+}
+
+/// What the ABI lets a call do to vector registers is done again.
+#[test]
+fn vector_registers_after_calls_are_as_they_were() {
+    for vector_calls in [VectorCalls::Keep, VectorCalls::Zero, VectorCalls::Ones] {
+        let calls: Vec<Call> = vec![(172, &[]), (278, &[DATA, 16, 0]), (113, &[1, DATA + 32])];
+        let mut machine =
+            process(&calls, &[0; 64], ProcessOptions { vector_calls, ..ProcessOptions::default() });
+        machine.hart_mut().vector_mut().registers_mut().fill(7);
+        let (outcome, returns) = walk(&mut machine, 2, 10);
+        assert_eq!((outcome, returns), (Outcome::Exited(0), 25));
+    }
 }
