@@ -134,6 +134,7 @@ impl Machine {
     /// that cannot return to it ([`Machine::can_restore`]).
     #[must_use]
     pub fn restore(&mut self, to: &Snapshot) -> bool {
+        self.look_whether_recorded();
         if !self.can_restore(to) {
             return false;
         }

@@ -7,7 +7,7 @@
 //! guest got furthest.
 
 use super::space::Area;
-use super::{Process, VectorCalls, space_of, user};
+use super::{AddressSpace, Process, VectorCalls, space_of, user};
 use crate::Hart;
 use crate::hart::ThreadRegisters;
 use crate::mem::PAGE;
@@ -216,13 +216,8 @@ impl Process {
         self.threads.all.len() > 1
     }
 
-    /// Whether what the guest stores may be seen outside of it, or the other way round.
-    pub(crate) fn shares_memory(&self, hart: &mut Hart) -> bool {
-        space_of(hart).0.is_shared()
-    }
-
-    /// Counts changes of mappings.
-    pub(crate) fn changes_of_mappings(&self, hart: &mut Hart) -> u64 {
-        space_of(hart).0.changes()
+    /// The address space of a process that is recorded.
+    pub(crate) fn space<'h>(&self, hart: &'h mut Hart) -> &'h mut AddressSpace {
+        space_of(hart).0
     }
 }

@@ -2,6 +2,7 @@
 
 mod kept;
 
+use kept::FilePages;
 pub(crate) use kept::KeptSpace;
 
 use super::family::Family;
@@ -116,6 +117,8 @@ pub struct AddressSpace {
     ignored_bits: u32,
     /// How often mappings changed.
     changes: u64,
+    /// What was read of mapped files, when someone may want to read it again.
+    file_pages: Option<Box<FilePages>>,
 }
 
 impl AddressSpace {
@@ -135,6 +138,7 @@ impl AddressSpace {
             host_sharing: false,
             ignored_bits: 0,
             changes: 0,
+            file_pages: None,
         }
     }
 
@@ -216,7 +220,12 @@ impl AddressSpace {
             // It was found above.
             Backing::Segment(..) => {}
             Backing::File(file, offset) => {
-                if file.read_page(offset + (page - start), bytes) == 0 {
+                let at = offset + (page - start);
+                let read = match &mut self.file_pages {
+                    None => file.read_page(at, bytes),
+                    Some(pages) => pages.read(&file, at, bytes),
+                };
+                if read == 0 {
                     self.frames.give(ram, frame);
                     return Err(PAST_END_OF_FILE);
                 }

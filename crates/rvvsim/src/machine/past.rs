@@ -172,6 +172,7 @@ impl Machine {
         if let Some(past) = &mut self.past {
             past.branch_off(BY_HAND);
         }
+        self.tell_space();
         true
     }
 
@@ -196,6 +197,14 @@ impl Machine {
         last.map_or_else(Vec::new, |event| event.effect.writes().collect())
     }
 
+    /// Says to the address space whether it is in the past.
+    fn tell_space(&mut self) {
+        let past = self.is_in_past();
+        if let Some(process) = &self.process {
+            process.space(&mut self.hart).set_past(past);
+        }
+    }
+
     /// Before a snapshot that can be returned to is returned to.
     pub(crate) fn leave_present(&mut self, to: &Snapshot) {
         let (Some(moment), Some(past)) = (to.moment(), &self.past) else { return };
@@ -212,6 +221,7 @@ impl Machine {
             // Nothing was done for it since, so this becomes the present.
             past.branch_off(BY_HAND);
         }
+        self.tell_space();
     }
 
     /// The end of the past is the present.
@@ -221,6 +231,7 @@ impl Machine {
         past.now = past.end();
         past.lost |= !present.has_registers_of(&self.hart);
         self.put_back(&present);
+        self.tell_space();
     }
 
     /// The past cannot be done again: back to the present.
@@ -340,12 +351,17 @@ impl Machine {
     }
 
     /// Looks whether what is done for the process can be recorded from now on.
-    fn look_whether_recorded(&mut self) {
+    pub(crate) fn look_whether_recorded(&mut self) {
         let (Some(process), Some(past)) = (&self.process, &mut self.past) else { return };
-        let now = Some((self.programs, process.changes_of_mappings(&mut self.hart)));
+        let space = process.space(&mut self.hart);
+        let now = Some((self.programs, space.changes()));
         if past.looked != now {
             past.looked = now;
-            past.shares_memory = process.shares_memory(&mut self.hart);
+            past.shares_memory = space.is_shared();
+            space.keep_file_pages();
+        }
+        if space.take_file_changes() {
+            past.forget("a mapped file has changed");
         }
         let was = past.blocked;
         past.blocked = match () {

@@ -2,10 +2,15 @@
 
 use super::{Area, Backing};
 use crate::linux::AddressSpace;
+use crate::linux::files::HostFile;
 use crate::linux::holes::Holes;
 use crate::linux::pages::{Frames, PageTable, WRITE};
 use crate::mem::{PAGE, Ram, Saved};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes of mapped files that are kept.
+const MOST_FILE_BYTES: usize = 64 << 20;
 
 /// An address space to return to. Files that are mapped stay open as long as it is there.
 pub(crate) struct KeptSpace {
@@ -38,7 +43,59 @@ impl KeptSpace {
     }
 }
 
+/// What was read of files that are mapped privately. Their pages are read when they are touched: in the past
+/// that happens again, and the file may be another by then.
+#[derive(Default)]
+pub(super) struct FilePages {
+    /// By file and offset.
+    pages: BTreeMap<(usize, u64), Box<[u8]>>,
+    bytes: usize,
+    /// The process is in its past.
+    past: bool,
+    /// A page was read for the second time, and was another.
+    changed: bool,
+}
+
+impl FilePages {
+    /// As [`HostFile::read_page`].
+    pub fn read(&mut self, file: &Arc<HostFile>, offset: u64, page: &mut [u8]) -> usize {
+        let key = (Arc::as_ptr(file) as usize, offset);
+        let known = self.pages.get(&key);
+        if let Some(known) = known.filter(|_| self.past) {
+            page[..known.len()].copy_from_slice(known);
+            return known.len();
+        }
+        let read = file.read_page(offset, page);
+        if self.past || known.is_some_and(|known| known[..] == page[..read]) {
+            return read;
+        }
+        self.changed |= known.is_some();
+        if self.bytes < MOST_FILE_BYTES {
+            self.bytes += PAGE as usize;
+            self.pages.insert(key, page[..read].into());
+        }
+        read
+    }
+}
+
 impl AddressSpace {
+    /// From now on what is read of mapped files is kept.
+    pub(crate) fn keep_file_pages(&mut self) {
+        self.file_pages.get_or_insert_default();
+    }
+
+    /// Whether the process is in its past.
+    pub(crate) fn set_past(&mut self, past: bool) {
+        if let Some(pages) = &mut self.file_pages {
+            pages.past = past;
+        }
+    }
+
+    /// Whether a mapped file was another when it was read again, since the last time this was asked.
+    pub(crate) fn take_file_changes(&mut self) -> bool {
+        self.file_pages.as_mut().is_some_and(|pages| std::mem::take(&mut pages.changed))
+    }
+
     /// What it is now. Pages that are as in `like` are shared with it.
     pub(crate) fn keep(&self, ram: &Ram, like: Option<&KeptSpace>) -> KeptSpace {
         let page = PAGE as usize;

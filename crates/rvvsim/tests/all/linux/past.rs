@@ -271,3 +271,51 @@ fn vector_registers_after_calls_are_as_they_were() {
         assert_eq!((outcome, returns), (Outcome::Exited(0), 25));
     }
 }
+
+/// A page that was not there at the time of a snapshot is what it was when it was touched first.
+#[test]
+fn mapped_files_are_in_the_past_what_they_were() {
+    const MAPPED: u64 = 0x40_0000;
+    let scratch = Scratch::new("past-mapped");
+    let work = scratch.work();
+    let file = work.join("file");
+    std::fs::write(&file, vec![b'x'; 3 * 4096]).unwrap();
+    let name = [file.to_str().unwrap().as_bytes(), b"\0"].concat();
+    let dirs = vec![rvvsim::linux::Grant { path: work, writable: false }];
+    let calls: [Call; 5] = [
+        (56, &[u64::MAX - 99, DATA, 0]),
+        // MAP_PRIVATE, MAP_FIXED
+        (222, &[MAPPED, 3 * 4096, 1, 0x12, LAST, 0]),
+        (172, &[]),
+        // MADV_DONTNEED
+        (233, &[MAPPED, 4096, 4]),
+        (172, &[]),
+    ];
+    let mut machine = process(&calls, &name, ProcessOptions { dirs, ..ProcessOptions::default() });
+    machine.record();
+    let look = |machine: &mut Machine, page: u64| {
+        let mut bytes = [0; 4];
+        machine.hart_mut().peek(MAPPED + 4096 * page, &mut bytes);
+        bytes
+    };
+    let behind_call = |machine: &mut Machine, number: u64| {
+        while machine.steps() - machine.instructions_retired() < number {
+            assert_eq!(go(machine, 1), None);
+        }
+    };
+    behind_call(&mut machine, 2);
+    let snapshot = machine.snapshot().expect("it is recorded");
+    behind_call(&mut machine, 3);
+    assert_eq!(look(&mut machine, 0), *b"xxxx");
+    std::fs::write(&file, vec![b'y'; 3 * 4096]).unwrap();
+    assert!(machine.restore(&snapshot));
+    assert_eq!(look(&mut machine, 0), *b"xxxx");
+    behind_call(&mut machine, 5);
+    assert!(!machine.is_in_past() && machine.can_restore(&snapshot));
+    // Dropped meanwhile, and read again: it cannot be both.
+    assert_eq!((look(&mut machine, 0), look(&mut machine, 1)), (*b"yyyy", *b"yyyy"));
+    assert!(!machine.restore(&snapshot));
+    assert_eq!(machine.why_no_past(), Some("a mapped file has changed"));
+    machine.pause_at(None);
+    assert!(matches!(machine.run(None), Outcome::Exited(_)));
+}
