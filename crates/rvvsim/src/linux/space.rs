@@ -1,6 +1,7 @@
 //! The address space of the guest process: which addresses are mapped, how, and to what.
 
 mod kept;
+mod maps;
 
 use kept::FilePages;
 pub(crate) use kept::KeptSpace;
@@ -14,7 +15,6 @@ use crate::mem::{Access, PAGE, Ram, Target};
 use crate::trap::{Cause, Exec, Trap};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Why a page could not be had: all of guest memory is in use.
@@ -598,26 +598,5 @@ impl AddressSpace {
     /// Bytes of guest memory nobody uses.
     pub(super) fn available(&self, ram: &Ram) -> u64 {
         self.frames.available(ram)
-    }
-
-    /// What `/proc/self/maps` says.
-    pub(super) fn maps(&self) -> String {
-        let mut text = String::new();
-        for (start, area) in &self.areas {
-            let flag = |bit, c| if area.prot & bit != 0 { c } else { '-' };
-            let (r, w, x) = (flag(READ, 'r'), flag(WRITE, 'w'), flag(EXEC, 'x'));
-            let s = if area.shared { 's' } else { 'p' };
-            let (offset, name) = match &area.backing {
-                Backing::Zero | Backing::Words(_) => (0, area.name.into()),
-                Backing::File(file, offset) => (*offset, String::from_utf8_lossy(&file.path)),
-                Backing::Segment(_, offset) => (*offset, area.name.into()),
-            };
-            let _ = write!(text, "{start:08x}-{:08x} {r}{w}{x}{s} {offset:08x} 00:00 0", area.end);
-            if !name.is_empty() {
-                let _ = write!(text, "{:27}{name}", "");
-            }
-            text.push('\n');
-        }
-        text
     }
 }

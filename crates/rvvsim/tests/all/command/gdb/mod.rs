@@ -127,6 +127,8 @@ struct Client(TcpStream);
 impl Client {
     fn new(port: &str) -> Client {
         let stream = TcpStream::connect(format!("127.0.0.1:{port}")).expect("somebody listens");
+        // A packet goes in two parts, an acknowledgement and itself: the second would wait for the first's.
+        stream.set_nodelay(true).expect("an option");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
         Client(stream)
     }
