@@ -37,7 +37,10 @@ impl History {
     /// Takes a snapshot if it is time, or if none is left that can be returned to.
     pub fn note(&mut self, machine: &Machine) {
         let now = machine.steps();
-        self.kept.retain(|(_, snapshot)| machine.can_restore(snapshot));
+        // The oldest goes first.
+        if self.kept.first().is_some_and(|(_, snapshot)| !machine.can_restore(snapshot)) {
+            self.kept.retain(|(_, snapshot)| machine.can_restore(snapshot));
+        }
         let last = self.kept.last();
         if !machine.has_past() || last.is_some_and(|(last, _)| now < last + self.apart) {
             return;
@@ -81,6 +84,11 @@ impl History {
     /// Changes when the past is forgotten.
     pub fn branch(&self) -> u64 {
         self.branch
+    }
+
+    /// How many steps there were before what one can go back to.
+    pub fn first(&self, machine: &Machine) -> Option<u64> {
+        self.kept.iter().find(|(_, snapshot)| machine.can_restore(snapshot)).map(|(at, _)| *at)
     }
 
     /// Goes back to the last snapshot that is before step `before`; false if there is none.

@@ -21,6 +21,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Instructions between looks at the clock where each is looked at.
 const STEPS: u32 = 20_000;
 
+/// Steps that are looked at first when the program runs backwards.
+const LOOK_AT: u64 = 50_000;
 /// So many moments without an instruction: the past is not done again as it was, since it read what is no
 /// longer there.
 const IDLE: u32 = 20;
@@ -308,9 +310,17 @@ impl<'m> Debuggee<'m> {
         let told = self.met.filter(|met| *met == (end, true)).map(|(at, _)| at);
         self.machine.set_console(Box::new(std::io::sink()));
         let mut last = None;
-        while last.is_none() && self.history.back(self.machine, end) {
-            self.ended = None;
-            let start = self.machine.steps();
+        let mut look_at = LOOK_AT;
+        while last.is_none()
+            && let Some(first) = self.history.first(self.machine).filter(|first| *first < end)
+        {
+            let start = end.saturating_sub(look_at).max(first);
+            if !self.go_to(start) {
+                break;
+            }
+            // Running there again is quick, looking at each step is not.
+            look_at = look_at.saturating_mul(2);
+            self.machine.set_console(Box::new(std::io::sink()));
             let mut idle = 0;
             while self.machine.steps() < end && self.ended.is_none() && idle < IDLE {
                 let at = self.machine.steps();
