@@ -47,7 +47,7 @@ pub fn sums(numbers: &[u64]) -> Result<Vec<(u64, u64)>, Box<dyn Error>> {
     while machine.hart().pc() != RAM_BASE {
         machine.step();
     }
-    let start = machine.snapshot().ok_or("only a bare-metal machine has snapshots")?;
+    let start = machine.snapshot().ok_or("a bare-metal machine has snapshots")?;
     let mut results = Vec::new();
     for &n in numbers {
         assert!(machine.restore(&start), "it is a snapshot of this machine");

@@ -31,7 +31,8 @@
 //!   program, input and configuration are the same.
 //! * A [`Hart`] is the architectural state: registers by number and by name, the vector unit, CSRs, memory.
 //! * A [`Snapshot`] is a state to return to: [`Machine::snapshot`], [`Machine::restore`]. [`Machine::reset`]
-//!   gives a machine another program. Both cost what was written since, not the size of the machine.
+//!   gives a machine another program. On bare metal both cost what was written since, not the size of the
+//!   machine. A process has snapshots while its system calls are recorded: [`Machine::record`].
 //! * An [`Observer`](observe::Observer) sees a program instruction by instruction:
 //!   [`Machine::run_observed`], [`Machine::step_observed`].
 //! * A [`Trap`] says why an instruction did not complete: its cause, and the rule that was broken, by the

@@ -1,8 +1,10 @@
 //! A whole machine: load an ELF, run it, see how it ended.
 
+mod past;
 mod threads;
 mod watched;
 
+pub(crate) use past::Moment;
 pub use watched::TraceFormat;
 
 use crate::config::Config;
@@ -173,6 +175,8 @@ pub struct Machine {
     pub(crate) programs: u64,
     /// Where [`Machine::run`] pauses; see [`Machine::pause_at`].
     pub(crate) pause_at: Option<u64>,
+    /// What was done for the process, if that is recorded.
+    pub(crate) past: Option<Box<past::Past>>,
 }
 
 /// Instructions between looks at the clock, the timer and interrupts, at the shortest VLEN. The time that a
@@ -195,7 +199,15 @@ impl Machine {
         let mut hart = Box::new(Hart::new(config, ram, Environment::Bare(Box::new(platform))));
         hart.reset_bare();
         let harts = Harts::new(&mut hart);
-        Ok(Machine { hart, engine: Engine::default(), process: None, harts, programs: 0, pause_at: None })
+        Ok(Machine {
+            hart,
+            engine: Engine::default(),
+            process: None,
+            harts,
+            programs: 0,
+            pause_at: None,
+            past: None,
+        })
     }
 
     /// A Linux process with the image, its arguments and environment in place.
@@ -215,6 +227,7 @@ impl Machine {
             harts: None,
             programs: 0,
             pause_at: None,
+            past: None,
         })
     }
 
@@ -226,11 +239,15 @@ impl Machine {
         outcome
     }
 
-    /// From now on runs end with [`Outcome::OutOfInstructions`] where so many instructions have retired, as
-    /// at [`Config::max_insns`], but to go on later: a child of a guest that forks does not end by that, nor
-    /// by a deadline, and goes on alone. `None` takes it back.
-    pub fn pause_at(&mut self, instructions: Option<u64>) {
-        self.pause_at = instructions;
+    /// From now on runs end with [`Outcome::OutOfInstructions`] after so many [steps](Machine::steps), as at
+    /// [`Config::max_insns`], but to go on later: a child of a guest that forks does not end by that, nor by
+    /// a deadline, and goes on alone. `None` takes it back.
+    pub fn pause_at(&mut self, steps: Option<u64>) {
+        self.pause_at = steps;
+    }
+
+    fn steps_to_pause(&self) -> u64 {
+        self.pause_at.map_or(u64::MAX, |steps| steps.saturating_sub(self.steps()))
     }
 
     /// Whether this is a child of a guest whose runs pause. From now on they do not.
@@ -247,7 +264,8 @@ impl Machine {
     fn next_slice(&mut self, deadline: &mut Option<Instant>, longest: u64) -> Result<u64, Outcome> {
         loop {
             let limit = self.instruction_limit()?;
-            let left = limit.min(self.pause_at.unwrap_or(limit)).saturating_sub(self.hart.instret);
+            let known = self.go_on_in_past(self.steps_to_pause())?;
+            let left = limit.saturating_sub(self.hart.instret).min(self.steps_to_pause());
             let late = deadline.is_some_and(|d| Instant::now() >= d);
             if (left == 0 || late) && self.runs_alone() {
                 *deadline = None;
@@ -264,7 +282,7 @@ impl Machine {
                 (None, Some(harts)) => harts.instructions_in_turn(&self.hart),
                 (None, None) => u64::MAX,
             };
-            return Ok(left.min(longest).min(turn).min(self.hart.instructions_to_timer()));
+            return Ok(left.min(longest).min(turn).min(known).min(self.hart.instructions_to_timer()));
         }
     }
 
@@ -389,6 +407,9 @@ impl Machine {
     /// How many instructions may have retired in the end; those of other processes of the guest count.
     fn instruction_limit(&mut self) -> Result<u64, Outcome> {
         let limit = self.hart.config.max_insns.unwrap_or(u64::MAX);
+        if self.is_in_past() {
+            return Ok(limit);
+        }
         let Some(process) = &mut self.process else { return Ok(limit) };
         process.family_limit(&self.hart, limit).map_err(|verdict| match verdict {
             Verdict::Kill { signal, trap } => Outcome::Signaled { signal, trap },
@@ -419,6 +440,13 @@ impl Machine {
         if let Some(what) = self.engine.difference() {
             return Some(Outcome::EnginesDiffer(what.to_owned()));
         }
+        if self.past.is_some() {
+            return self.handle_recorded(stop);
+        }
+        self.handle_now(stop)
+    }
+
+    fn handle_now(&mut self, stop: Stop) -> Option<Outcome> {
         let Some(process) = &mut self.process else { return self.handle_bare(stop) };
         let verdict = match stop {
             Stop::Budget => process.tick(&mut self.hart),

@@ -35,6 +35,21 @@ impl ThreadRegisters {
             v: VectorState::new(config),
         }
     }
+
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        size_of::<ThreadRegisters>() + self.v.registers().len()
+    }
+
+    /// The vector registers.
+    pub fn vector(&self) -> &[u8] {
+        self.v.registers()
+    }
+
+    /// Bytes of a vector register.
+    pub fn vlenb(&self) -> usize {
+        self.v.vlenb
+    }
 }
 
 impl Hart {
@@ -52,6 +67,31 @@ impl Hart {
         self.next_pc = self.pc;
         self.reservation = None;
         self.trap = None;
+    }
+
+    /// A copy of the registers.
+    pub(crate) fn registers(&self) -> ThreadRegisters {
+        ThreadRegisters {
+            x: self.x.clone(),
+            f: self.f.clone(),
+            pc: self.pc,
+            fflags: self.fflags,
+            frm: self.frm,
+            fs_dirty: self.fs_dirty,
+            vs_dirty: self.vs_dirty,
+            v: self.v.clone(),
+        }
+    }
+
+    /// Puts copies in the registers. A reservation is given up.
+    pub(crate) fn set_registers(&mut self, from: &ThreadRegisters) {
+        self.x.clone_from(&from.x);
+        self.f.clone_from(&from.f);
+        (self.pc, self.next_pc) = (from.pc, from.pc);
+        (self.fflags, self.frm) = (from.fflags, from.frm);
+        (self.fs_dirty, self.vs_dirty) = (from.fs_dirty, from.vs_dirty);
+        self.v.clone_from(&from.v);
+        self.reservation = None;
     }
 
     /// Copies what `clone` copies: all registers but those of the vector unit.

@@ -367,7 +367,7 @@ impl Process {
     pub(crate) fn family_limit(&mut self, hart: &Hart, limit: u64) -> Result<u64, Verdict> {
         use super::family::Ending;
         let Some(family) = self.family else { return Ok(limit) };
-        let spent = family.count_instructions(hart.instret - self.counted);
+        let spent = family.count_instructions(hart.instret.saturating_sub(self.counted));
         self.counted = hart.instret;
         if spent >= limit {
             family.end(Ending::OutOfInstructions);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Linux puts a mapping into the highest hole that is long enough, and so does this. The holes are kept by
 /// length to find it: there are few different lengths, since the holes of all lengths up to `n` pages take
 /// `n²/2` pages together (11 600 lengths fill the 256 GiB that there are).
+#[derive(Clone)]
 pub struct Holes {
     lowest: u64,
     highest: u64,

@@ -17,7 +17,8 @@
 //! * [`transfer`]: reading and writing files of the host without ever waiting in it;
 //! * [`files`], [`sandbox`] and [`walk`]: open files, and which files the guest can reach at all;
 //! * [`border`]: files that programs of the host get from the guest, and the guest from them;
-//! * [`tmp`]: its private `/tmp`.
+//! * [`tmp`]: its private `/tmp`;
+//! * [`record`]: what all of this did, so that a debugger can go back and forward again.
 //!
 //! The guest is not trusted: what it passes is checked, what it asks for is
 //! bounded, and it reaches nothing of the host that [`ProcessOptions`] does not grant.
@@ -50,6 +51,7 @@ mod prctl;
 mod proc;
 mod process;
 mod queues;
+mod record;
 mod rseq;
 mod sandbox;
 mod schedule;
@@ -72,7 +74,8 @@ mod walk;
 pub use crate::turns::Schedule;
 pub use look::Seen;
 pub use options::{Clock, Grant, Input, Net, Output, ProcessOptions, VectorCalls};
-pub(crate) use space::{AddressSpace, OUT_OF_MEMORY};
+pub(crate) use record::{Before, Effect, Recorded};
+pub(crate) use space::{AddressSpace, KeptSpace, OUT_OF_MEMORY};
 pub use strace::signal_name;
 pub use thread::ThreadInfo;
 

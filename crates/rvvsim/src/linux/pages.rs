@@ -66,6 +66,7 @@ type Leaf = Box<[Entry; FANOUT]>;
 type Directory = Box<[Option<Leaf>; FANOUT]>;
 
 /// Three levels, as Sv39 has them.
+#[derive(Clone)]
 pub struct PageTable {
     root: Box<[Option<Directory>; ROOT]>,
 }
@@ -95,6 +96,12 @@ impl PageTable {
         let directory = slot.get_or_insert_with(|| Box::new([const { None }; FANOUT]));
         let leaf = directory[index(va, 1)].get_or_insert_with(|| Box::new([Entry::default(); FANOUT]));
         leaf[index(va, 0)] = entry;
+    }
+
+    /// The entries of all pages that have a frame.
+    pub fn present(&self) -> impl Iterator<Item = Entry> {
+        let leaves = self.root.iter().flatten().flat_map(|directory| directory.iter().flatten());
+        leaves.flat_map(|leaf| leaf.iter().copied()).filter(|entry| entry.present())
     }
 
     /// Calls `f` with the address and entry of every page from `start` to `end` that has a frame. What was
@@ -152,7 +159,7 @@ impl Drop for Charge {
 }
 
 /// Hands out page frames of RAM: fresh ones in order, returned ones first.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Frames {
     fresh: usize,
     free: Vec<usize>,
@@ -196,6 +203,21 @@ impl Frames {
         if let Some(family) = self.family {
             family.give_frames(1);
         }
+    }
+
+    /// Where frames begin that were never taken.
+    pub fn fresh(&self) -> usize {
+        self.fresh
+    }
+
+    /// Hands out again what it did when `to` was cloned from it. Who counts frames does so now, too.
+    pub fn restore(&mut self, to: &Frames) {
+        if let Some(family) = self.family {
+            family.give_frames(self.taken());
+            family.count_frames(to.taken());
+        }
+        self.fresh = to.fresh;
+        self.free.clone_from(&to.free);
     }
 
     /// From now on frames are counted for a family.

@@ -1,5 +1,11 @@
 //! The address space of the guest process: which addresses are mapped, how, and to what.
 
+mod kept;
+mod maps;
+
+use kept::FilePages;
+pub(crate) use kept::KeptSpace;
+
 use super::family::Family;
 use super::files::HostFile;
 use super::holes::Holes;
@@ -9,7 +15,6 @@ use crate::mem::{Access, PAGE, Ram, Target};
 use crate::trap::{Cause, Exec, Trap};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Why a page could not be had: all of guest memory is in use.
@@ -60,6 +65,11 @@ impl Area {
         Area { end, prot, shared: false, may_write: true, backing: Backing::Zero, name }
     }
 
+    /// Whether a file is behind it.
+    pub fn is_of_file(&self) -> bool {
+        matches!(self.backing, Backing::File(..))
+    }
+
     fn is_shared_file(&self) -> bool {
         self.shared && matches!(self.backing, Backing::File(..))
     }
@@ -105,6 +115,10 @@ pub struct AddressSpace {
     host_sharing: bool,
     /// Bits at the top of an address that loads and stores ignore (Supm).
     ignored_bits: u32,
+    /// How often mappings changed.
+    changes: u64,
+    /// What was read of mapped files, when someone may want to read it again.
+    file_pages: Option<Box<FilePages>>,
 }
 
 impl AddressSpace {
@@ -123,6 +137,8 @@ impl AddressSpace {
             used_up: false,
             host_sharing: false,
             ignored_bits: 0,
+            changes: 0,
+            file_pages: None,
         }
     }
 
@@ -204,7 +220,12 @@ impl AddressSpace {
             // It was found above.
             Backing::Segment(..) => {}
             Backing::File(file, offset) => {
-                if file.read_page(offset + (page - start), bytes) == 0 {
+                let at = offset + (page - start);
+                let read = match &mut self.file_pages {
+                    None => file.read_page(at, bytes),
+                    Some(pages) => pages.read(&file, at, bytes),
+                };
+                if read == 0 {
                     self.frames.give(ram, frame);
                     return Err(PAST_END_OF_FILE);
                 }
@@ -357,6 +378,7 @@ impl AddressSpace {
 
     /// Adds an area where nothing is, joined to its neighbours if they are alike.
     fn insert(&mut self, mut start: u64, mut area: Area) {
+        self.changes += 1;
         self.holes.fill(start, area.end);
         if let Some((&before, left)) = self.areas.range(..start).next_back()
             && left.end == start
@@ -408,6 +430,7 @@ impl AddressSpace {
 
     /// Gives the frames from `start` to `end` back: the next touch finds zeroes, or the file.
     pub(super) fn drop_pages(&mut self, ram: &mut Ram, start: u64, end: u64) {
+        self.changes += 1;
         let frames = &mut self.frames;
         self.table.for_each(start, end, |_, entry| {
             if entry.is_host() {
@@ -450,6 +473,7 @@ impl AddressSpace {
 
     /// Moves the pages of one area-wide range to another place, where nothing is mapped.
     pub(super) fn relocate(&mut self, ram: &mut Ram, from: u64, len: u64, to: u64, new_len: u64) {
+        self.changes += 1;
         self.split(from);
         self.split(from + len);
         let Some(mut area) = self.areas.remove(&from) else { return };
@@ -470,6 +494,7 @@ impl AddressSpace {
         if new_end > USER_END || !self.is_free(end, new_end) {
             return false;
         }
+        self.changes += 1;
         match self.areas.range_mut(..end).next_back() {
             Some((_, area)) if area.end == end => {
                 area.end = new_end;
@@ -536,6 +561,7 @@ impl AddressSpace {
         } else {
             self.unmap(ram, new, old);
         }
+        self.changes += 1;
         self.brk = wanted;
         self.brk
     }
@@ -572,26 +598,5 @@ impl AddressSpace {
     /// Bytes of guest memory nobody uses.
     pub(super) fn available(&self, ram: &Ram) -> u64 {
         self.frames.available(ram)
-    }
-
-    /// What `/proc/self/maps` says.
-    pub(super) fn maps(&self) -> String {
-        let mut text = String::new();
-        for (start, area) in &self.areas {
-            let flag = |bit, c| if area.prot & bit != 0 { c } else { '-' };
-            let (r, w, x) = (flag(READ, 'r'), flag(WRITE, 'w'), flag(EXEC, 'x'));
-            let s = if area.shared { 's' } else { 'p' };
-            let (offset, name) = match &area.backing {
-                Backing::Zero | Backing::Words(_) => (0, area.name.into()),
-                Backing::File(file, offset) => (*offset, String::from_utf8_lossy(&file.path)),
-                Backing::Segment(_, offset) => (*offset, area.name.into()),
-            };
-            let _ = write!(text, "{start:08x}-{:08x} {r}{w}{x}{s} {offset:08x} 00:00 0", area.end);
-            if !name.is_empty() {
-                let _ = write!(text, "{:27}{name}", "");
-            }
-            text.push('\n');
-        }
-        text
     }
 }

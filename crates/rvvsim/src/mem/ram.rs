@@ -8,16 +8,42 @@ use super::{PAGE, Scalar, guard};
 use memmap2::{MmapMut, MmapOptions};
 use rustix::fd::AsFd;
 use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap, mmap_anonymous, mremap_fixed};
+use std::sync::Arc;
 
 /// Code is tracked in lines of this many bytes: 64 a page, one bit each.
 const LINE: usize = 64;
 
+const ZEROES: [u8; PAGE as usize] = [0; PAGE as usize];
+
 /// The bytes of the largest value.
 const ENOUGH: usize = 8;
 
-/// What RAM was: the numbers and bytes of the pages that were not zeroes, in order.
+/// What RAM was: the numbers and bytes of the pages that were not zeroes, in order. What two of them have in
+/// common is there once.
 #[derive(Clone, Default)]
-pub struct Saved(Vec<(usize, Box<[u8]>)>);
+pub struct Saved {
+    pages: Vec<(usize, Arc<[u8]>)>,
+    /// How many of them no other had when it was made.
+    own: usize,
+}
+
+impl Saved {
+    /// The bytes of a page; `None` if it was zeroes.
+    fn page(&self, number: usize) -> Option<&Arc<[u8]>> {
+        let at = self.pages.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        Some(&self.pages[at].1)
+    }
+
+    /// Bytes of pages that are shared with no older one.
+    pub fn own_bytes(&self) -> usize {
+        self.own * PAGE as usize
+    }
+
+    /// Where the bytes of its pages are: those of two that are the same are in one place.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.pages.iter().map(|(_, bytes)| bytes.as_ptr() as usize)
+    }
+}
 
 /// A page of the host that is mapped shared, by its address.
 #[derive(Clone, Copy)]
@@ -238,24 +264,42 @@ impl Ram {
         result.map_err(T::from_u64)
     }
 
-    /// A copy of what is not zeroes.
+    /// A copy of what is not zeroes. Pages that are as in `like` are shared with it.
     #[must_use]
-    pub fn save(&self) -> Saved {
-        let page = |page: usize| (page, self.piece(page * PAGE as usize, PAGE as usize).into());
-        Saved(self.written_pages().into_iter().map(page).collect())
+    pub fn save(&self, like: Option<&Saved>) -> Saved {
+        self.save_pages(self.written_pages(), like)
+    }
+
+    /// The same, of pages by their numbers, in order.
+    #[must_use]
+    pub fn save_pages(&self, pages: Vec<usize>, like: Option<&Saved>) -> Saved {
+        let mut saved = Saved::default();
+        for number in pages {
+            let bytes = self.piece(number * PAGE as usize, PAGE as usize);
+            if let Some(kept) = like.and_then(|like| like.page(number)).filter(|kept| kept[..] == *bytes) {
+                saved.pages.push((number, Arc::clone(kept)));
+            } else if *bytes != ZEROES {
+                saved.pages.push((number, bytes.into()));
+                saved.own += 1;
+            }
+        }
+        saved
     }
 
     /// Makes it what it was when it was saved; all zeroes, if that was never. Code that is no longer there is
     /// said to be written over.
     pub fn restore(&mut self, saved: &Saved) {
-        let zeroes = [0; PAGE as usize];
         // All of them are among the written ones then, even if it was another RAM that was saved.
-        for (page, _) in &saved.0 {
+        for (page, _) in &saved.pages {
             self.mark_written(page * PAGE as usize);
         }
-        let mut saved = saved.0.iter().peekable();
-        for page in self.written_pages() {
-            let old = saved.next_if(|(number, _)| *number == page).map_or(&zeroes[..], |(_, bytes)| bytes);
+        self.restore_pages(self.written_pages(), saved);
+    }
+
+    /// The same, of pages by their numbers.
+    pub fn restore_pages(&mut self, pages: impl IntoIterator<Item = usize>, saved: &Saved) {
+        for page in pages {
+            let old = saved.page(page).map_or(&ZEROES[..], |bytes| bytes);
             let offset = page * PAGE as usize;
             if self.piece(offset, PAGE as usize) != old {
                 self.note_write(offset, PAGE as usize);

@@ -205,6 +205,7 @@ fn run_to_timer(code: &[Inst]) -> Hart {
         harts: None,
         programs: 0,
         pause_at: None,
+        past: None,
     };
     assert_eq!(machine.run(None), Outcome::Exited(0));
     assert_eq!(machine.hart.x[10], 1 << 63 | 7);

@@ -12,7 +12,7 @@ use rvvsim::{Config, Machine, Outcome};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const GUESTS: [(&str, &[&str]); 9] = [
+pub const GUESTS: [(&str, &[&str]); 9] = [
     ("stdio.c", &["first", "second word"]),
     ("files.c", &["work"]),
     ("signals.c", &[]),
@@ -42,7 +42,7 @@ impl Scratch {
     }
 
     /// The folder the guest may write, made anew.
-    fn work(&self) -> PathBuf {
+    pub fn work(&self) -> PathBuf {
         let work = self.0.join("work");
         let _ = std::fs::remove_dir_all(&work);
         std::fs::create_dir_all(&work).unwrap();
@@ -84,14 +84,20 @@ pub fn compile(source: &str, scratch: &Scratch, flags: &[&str]) -> Option<PathBu
     Some(program)
 }
 
-fn sysroot() -> Option<PathBuf> {
+pub fn sysroot() -> Option<PathBuf> {
     let path =
         PathBuf::from(std::env::var("RISCV_SYSROOT").unwrap_or_else(|_| "/usr/riscv64-linux-gnu".into()));
     path.join("lib").is_dir().then_some(path)
 }
 
-/// Standard output and exit code, as the `.expected` files have them.
-fn run(program: &Path, args: &[&str], work: &Path, sysroot: Option<PathBuf>) -> String {
+/// A process that has not begun.
+pub fn machine(
+    config: Config,
+    program: &Path,
+    args: &[&str],
+    work: &Path,
+    sysroot: Option<PathBuf>,
+) -> Machine {
     let work = work.to_str().unwrap();
     let mut argv = vec![b"guest".to_vec()];
     argv.extend(args.iter().map(|a| if *a == "work" { work.into() } else { a.as_bytes().to_vec() }));
@@ -106,14 +112,23 @@ fn run(program: &Path, args: &[&str], work: &Path, sysroot: Option<PathBuf>) -> 
         ..Default::default()
     };
     let image = Image::open(program).unwrap();
-    let mut machine = Machine::user(Config::default(), &image, options).unwrap();
-    let code = match machine.run(None) {
-        Outcome::Exited(code) => code,
+    Machine::user(config, &image, options).unwrap()
+}
+
+/// Standard output and exit code, as the `.expected` files have them.
+pub fn ending(machine: &Machine, outcome: &Outcome) -> String {
+    let code = match outcome {
+        Outcome::Exited(code) => *code,
         Outcome::Signaled { signal, .. } => 128 + signal,
-        other => panic!("{program:?}: {other:?}"),
+        other => panic!("{other:?}"),
     };
-    let process = machine.process().unwrap();
-    format!("{}exit code {code}\n", String::from_utf8_lossy(process.stdout()))
+    format!("{}exit code {code}\n", String::from_utf8_lossy(machine.stdout()))
+}
+
+fn run(program: &Path, args: &[&str], work: &Path, sysroot: Option<PathBuf>) -> String {
+    let mut machine = machine(Config::default(), program, args, work, sysroot);
+    let outcome = machine.run(None);
+    ending(&machine, &outcome)
 }
 
 pub fn expected(source: &str) -> String {

@@ -4,6 +4,7 @@ mod calls;
 
 mod blocked;
 mod guests;
+mod past;
 mod processes;
 mod streams;
 mod threads;

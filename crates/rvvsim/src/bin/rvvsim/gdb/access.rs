@@ -84,6 +84,9 @@ impl MultiThreadBase for Debuggee<'_> {
     }
 
     fn write_registers(&mut self, regs: &Base, tid: Tid) -> TargetResult<(), Self> {
+        if !self.may_change() {
+            return Err(TargetError::NonFatal);
+        }
         self.on(tid, |hart| {
             for r in 1..32u8 {
                 hart.set_x(r, regs.x[usize::from(r)]);
@@ -110,6 +113,9 @@ impl MultiThreadBase for Debuggee<'_> {
     }
 
     fn write_addrs(&mut self, start: u64, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
+        if !self.may_change() {
+            return Err(TargetError::NonFatal);
+        }
         let done = self.on(tid, |hart| hart.poke(start, data))?;
         self.history.forget(self.machine);
         if done == data.len() { Ok(()) } else { Err(TargetError::NonFatal) }
@@ -165,6 +171,9 @@ impl SingleRegisterAccess<Tid> for Debuggee<'_> {
     }
 
     fn write_register(&mut self, tid: Tid, register: Register, val: &[u8]) -> TargetResult<(), Self> {
+        if !self.may_change() {
+            return Err(TargetError::NonFatal);
+        }
         self.on(tid, |hart| write(hart, register, val))?.ok_or(TargetError::NonFatal)?;
         self.history.forget(self.machine);
         Ok(())

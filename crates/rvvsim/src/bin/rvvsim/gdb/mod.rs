@@ -17,7 +17,7 @@ mod watch;
 
 use crate::sanitize::Sanitize;
 use gdbstub::common::Signal;
-use gdbstub::conn::ConnectionExt;
+use gdbstub::conn::{Connection, ConnectionExt};
 use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonError};
 use gdbstub::stub::{DisconnectReason, GdbStubBuilder};
 use rvvsim::elf::Image;
@@ -128,6 +128,14 @@ fn remove(path: &Path) {
 /// gdb's end of the line.
 type Client = Box<dyn ConnectionExt<Error = io::Error>>;
 
+/// Has gdb print something while it waits for the program to stop.
+fn print(client: &mut Client, text: &str) -> io::Result<()> {
+    let digits: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let sum = digits.bytes().fold(b'O', u8::wrapping_add);
+    client.write_all(format!("$O{digits}#{sum:02x}").as_bytes())?;
+    client.flush()
+}
+
 struct Loop<'m>(std::marker::PhantomData<&'m ()>);
 
 impl<'m> BlockingEventLoop for Loop<'m> {
@@ -145,6 +153,9 @@ impl<'m> BlockingEventLoop for Loop<'m> {
                 return Ok(Event::IncomingData(byte));
             }
             if let Some(reason) = target.run_for_a_moment() {
+                if let Some(text) = target.message.take() {
+                    print(conn, &text).map_err(WaitForStopReasonError::Connection)?;
+                }
                 return Ok(Event::TargetStopped(reason));
             }
         }

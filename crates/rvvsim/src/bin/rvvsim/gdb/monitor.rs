@@ -13,7 +13,7 @@ why       the trap that ended the program, with the rule that was broken; with -
 explain   with --sanitize: why an element, register or memory is undefined (explain v8 3, explain a0,
           explain 0x20008 4)
 next      the instruction at pc
-snapshot  bare metal: keeps the state of the machine, under a name if one is given
+snapshot  keeps the state of the machine, under a name if one is given
 restore   returns to it
 ";
 

@@ -96,11 +96,11 @@ impl MultiThreadResume for Debuggee<'_> {
     }
 
     fn support_reverse_step(&mut self) -> Option<ReverseStepOps<'_, Tid, Self>> {
-        if self.history.is_kept() { Some(self) } else { None }
+        if self.machine.has_past() { Some(self) } else { None }
     }
 
     fn support_reverse_cont(&mut self) -> Option<ReverseContOps<'_, Tid, Self>> {
-        if self.history.is_kept() { Some(self) } else { None }
+        if self.machine.has_past() { Some(self) } else { None }
     }
 }
 

@@ -11,11 +11,6 @@ const LONGEST_NAME: usize = 64;
 /// The name of the one that has none.
 const UNNAMED: &str = "last";
 
-const OF_A_PROCESS: &str = "\
-a process has no snapshots: its files, pipes, sockets, children and clocks are the host's, and what it has
-written is written; registers and memory alone would not fit them any more. Bare-metal programs have some
-";
-
 /// What gdb still believes is what it has read.
 const LOOK_AGAIN: &str = "\
 gdb does not know yet: maintenance flush register-cache, then maintenance flush dcache
@@ -28,7 +23,10 @@ pub struct Saved(BTreeMap<String, (u64, u64, Snapshot)>);
 impl Debuggee<'_> {
     /// The answer to `monitor snapshot`, with or without a name.
     pub fn take_snapshot(&mut self, name: &str) -> String {
-        let Some(snapshot) = self.machine.snapshot() else { return OF_A_PROCESS.to_owned() };
+        let Some(snapshot) = self.machine.snapshot() else {
+            let why = self.machine.why_no_past().unwrap_or("--sanitize goes forwards only");
+            return format!("there is no way back from here, and so no snapshot: {why}\n");
+        };
         let name = if name.is_empty() { UNNAMED } else { name };
         if name.len() > LONGEST_NAME || name.contains(char::is_whitespace) {
             return format!("a name is a word of at most {LONGEST_NAME} letters\n");
@@ -48,9 +46,6 @@ impl Debuggee<'_> {
 
     /// The answer to `monitor restore`.
     pub fn restore_snapshot(&mut self, name: &str) -> String {
-        if self.machine.process().is_some() {
-            return OF_A_PROCESS.to_owned();
-        }
         let name = if name.is_empty() { UNNAMED } else { name };
         let Some((then, branch, snapshot)) = self.saved.0.get(name) else {
             let names: Vec<&str> = self.saved.0.keys().map(String::as_str).collect();
@@ -60,7 +55,8 @@ impl Debuggee<'_> {
             };
         };
         if !self.machine.restore(snapshot) {
-            return "this machine cannot have that state\n".to_owned();
+            let why = self.machine.why_no_past().unwrap_or("it is of another machine");
+            return format!("there is no way back to that state: {why}\n");
         }
         (self.ended, self.trap) = (None, None);
         let then = *then;

@@ -21,6 +21,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Instructions between looks at the clock where each is looked at.
 const STEPS: u32 = 20_000;
 
+/// Steps that are looked at first when the program runs backwards.
+const LOOK_AT: u64 = 50_000;
 /// So many moments without an instruction: the past is not done again as it was, since it read what is no
 /// longer there.
 const IDLE: u32 = 20;
@@ -37,8 +39,8 @@ pub struct Debuggee<'m> {
     pub plan: Plan,
     pub breakpoints: BTreeMap<u64, usize>,
     pub watchpoints: Vec<(u64, u64, WatchKind)>,
-    /// The last instruction that gdb was told of because it accesses what is watched: by the instructions
-    /// that had retired, and whether the program ran backwards.
+    /// The last instruction that gdb was told of because it accesses what is watched: by the steps until then,
+    /// and whether the program ran backwards.
     met: Option<(u64, bool)>,
     pub history: History,
     /// `monitor snapshot`.
@@ -57,6 +59,8 @@ pub struct Debuggee<'m> {
     pub image: &'m Image<'m>,
     /// What gdb has opened.
     pub files: Files,
+    /// What gdb is to print when it hears that the program has stopped.
+    pub message: Option<String>,
 }
 
 impl<'m> Debuggee<'m> {
@@ -69,6 +73,10 @@ impl<'m> Debuggee<'m> {
         packet: usize,
     ) -> Debuggee<'m> {
         let process = machine.process().is_some();
+        // What `--sanitize` knows of values has no past.
+        if watch.is_none() {
+            machine.record();
+        }
         Debuggee {
             limit: machine.hart().config().max_insns.unwrap_or(u64::MAX),
             plan: Plan::default(),
@@ -85,6 +93,7 @@ impl<'m> Debuggee<'m> {
             auxv: if process { auxiliary_vector(machine) } else { Vec::new() },
             image,
             files: Files::new(packet),
+            message: None,
             machine,
         }
     }
@@ -115,7 +124,7 @@ impl<'m> Debuggee<'m> {
 
     /// Runs for a moment; why it stopped, if it did.
     pub fn run_for_a_moment(&mut self) -> Option<Reason> {
-        if let Some(outcome) = &self.ended {
+        if let (Some(outcome), Plan::Go { .. }) = (&self.ended, &self.plan) {
             return Some(final_reason(outcome));
         }
         let reason = match &self.plan {
@@ -149,7 +158,7 @@ impl<'m> Debuggee<'m> {
     fn one_by_one(&mut self) -> Option<Reason> {
         for _ in 0..STEPS {
             let thread = self.machine.thread_id();
-            let place = |machine: &Machine| (machine.instructions_retired(), machine.hart().pc());
+            let place = |machine: &Machine| (machine.steps(), machine.hart().pc());
             let before = place(self.machine);
             // As RISC-V's own triggers, before the access: gdb lets it happen, and looks at what it did.
             let here = Some((before.0, false));
@@ -160,6 +169,7 @@ impl<'m> Debuggee<'m> {
             let stop = self.advance(1);
             self.history.note(self.machine);
             let moved = before != place(self.machine);
+            let stop = stop.or_else(|| self.kernel_wrote().filter(|_| moved));
             let stop = stop.or_else(|| match &mut self.plan {
                 // It is the one whose instruction that was, whoever is next.
                 Plan::Go { step: Some(step), .. } if *step == thread => moved.then(|| stepped(thread)),
@@ -192,13 +202,12 @@ impl<'m> Debuggee<'m> {
         let mut found = None;
         observe::accesses(self.machine.hart(), &inst, |access| {
             let hit = |&&(at, len, kind): &&(u64, u64, WatchKind)| {
-                let meets = access.va < at.saturating_add(len) && at < access.va.saturating_add(access.size);
                 let asked = match kind {
                     WatchKind::Write => access.stores,
                     WatchKind::Read => access.loads,
                     WatchKind::ReadWrite => true,
                 };
-                meets && asked
+                meet((access.va, access.size), (at, len)) && asked
             };
             // gdb looks at where its watchpoint begins, unless the access is inside of it.
             found = self.watchpoints.iter().find(hit).map(|&(at, _, kind)| (kind, access.va.max(at)));
@@ -207,9 +216,22 @@ impl<'m> Debuggee<'m> {
         found.map(|(kind, addr)| Reason::Watch { tid: self.tid(), kind, addr })
     }
 
+    /// Whether the system call that was just made, or a signal, has written to what is watched.
+    fn kernel_wrote(&self) -> Option<Reason> {
+        if self.watchpoints.is_empty() {
+            return None;
+        }
+        let writes = self.machine.last_kernel_writes();
+        let hit = |&&(at, len, kind): &&(u64, u64, WatchKind)| {
+            !matches!(kind, WatchKind::Read) && writes.iter().any(|write| meet(*write, (at, len)))
+        };
+        let (addr, _, kind) = *self.watchpoints.iter().find(hit)?;
+        Some(Reason::Watch { tid: self.tid(), kind, addr })
+    }
+
     /// Executes at most so many instructions, for a moment at most.
     fn advance(&mut self, most: u64) -> Option<Reason> {
-        let end = self.machine.instructions_retired().saturating_add(most);
+        let end = self.machine.steps().saturating_add(most);
         self.machine.pause_at(Some(end));
         let deadline = Some(Instant::now() + PAUSE);
         let outcome = match &mut self.watch {
@@ -219,10 +241,15 @@ impl<'m> Debuggee<'m> {
                 None => return Some(self.signal(Signal::SIGTRAP)),
             },
         };
-        let retired = self.machine.instructions_retired();
+        if self.machine.take_lost_past() {
+            self.history.forget(self.machine);
+            self.message = Some(LOST.to_owned());
+            return Some(self.signal(Signal::SIGTRAP));
+        }
+        let in_limit = self.machine.instructions_retired() < self.limit;
         match outcome {
             Outcome::TimedOut => return None,
-            Outcome::OutOfInstructions if retired >= end && retired < self.limit => return None,
+            Outcome::OutOfInstructions if self.machine.steps() >= end && in_limit => return None,
             _ => {}
         }
         let reason = match &outcome {
@@ -246,28 +273,28 @@ impl<'m> Debuggee<'m> {
         Reason::SignalWithThread { tid: self.tid(), signal }
     }
 
-    /// Goes back to where `instructions` had retired; false if that is before the first snapshot.
-    fn go_to(&mut self, instructions: u64) -> bool {
+    /// Goes back to where there had been so many steps; false if that is before the first snapshot.
+    fn go_to(&mut self, steps: u64) -> bool {
         self.machine.set_console(Box::new(std::io::sink()));
-        let found = self.history.back(self.machine, instructions.saturating_add(1));
+        let found = self.history.back(self.machine, steps.saturating_add(1));
         if found {
             self.ended = None;
             let mut idle = 0;
-            while self.machine.instructions_retired() < instructions && self.ended.is_none() && idle < IDLE {
-                let before = self.machine.instructions_retired();
-                let _ = self.advance(instructions - before);
-                idle = if self.machine.instructions_retired() == before { idle + 1 } else { 0 };
+            while self.machine.steps() < steps && self.ended.is_none() && idle < IDLE {
+                let before = self.machine.steps();
+                let _ = self.advance(steps - before);
+                idle = if self.machine.steps() == before { idle + 1 } else { 0 };
             }
         }
         self.machine.set_console((self.console)());
         found
     }
 
-    /// Back by an instruction of a thread.
+    /// Back by a step of a thread.
     fn back_one(&mut self, thread: u32) -> Reason {
-        let now = self.machine.instructions_retired();
+        let now = self.machine.steps();
         if now == 0 || !self.go_to(now - 1) {
-            return BEGINNING;
+            return self.beginning();
         }
         match self.machine.thread_id() == thread {
             true => stepped(thread),
@@ -278,22 +305,32 @@ impl<'m> Debuggee<'m> {
     /// Back to the last place where `stops` says so, or behind the last access of what is watched, which gdb
     /// then takes back, or to the beginning.
     fn back(&mut self, stops: impl Fn(&Self) -> Option<Reason>) -> Reason {
-        let mut end = self.machine.instructions_retired();
-        let told = self.met.filter(|(_, backwards)| *backwards).map(|(at, _)| at);
+        let mut end = self.machine.steps();
+        // One that has gone on since meets it again.
+        let told = self.met.filter(|met| *met == (end, true)).map(|(at, _)| at);
         self.machine.set_console(Box::new(std::io::sink()));
         let mut last = None;
-        while last.is_none() && self.history.back(self.machine, end) {
-            self.ended = None;
-            let start = self.machine.instructions_retired();
+        let mut look_at = LOOK_AT;
+        while last.is_none()
+            && let Some(first) = self.history.first(self.machine).filter(|first| *first < end)
+        {
+            let start = end.saturating_sub(look_at).max(first);
+            if !self.go_to(start) {
+                break;
+            }
+            // Running there again is quick, looking at each step is not.
+            look_at = look_at.saturating_mul(2);
+            self.machine.set_console(Box::new(std::io::sink()));
             let mut idle = 0;
-            while self.machine.instructions_retired() < end && self.ended.is_none() && idle < IDLE {
-                let at = self.machine.instructions_retired();
+            while self.machine.steps() < end && self.ended.is_none() && idle < IDLE {
+                let at = self.machine.steps();
                 if let Some(reason) = stops(self) {
                     last = Some((at, reason));
                 }
                 let access = self.about_to_access();
                 let _ = self.advance(1);
-                let behind = self.machine.instructions_retired();
+                let behind = self.machine.steps();
+                let access = access.or_else(|| self.kernel_wrote());
                 if let Some(reason) = access.filter(|_| behind > at && Some(behind) != told) {
                     last = Some((behind, reason));
                 }
@@ -309,13 +346,39 @@ impl<'m> Debuggee<'m> {
             }
             _ => {
                 let _ = self.go_to(end);
-                BEGINNING
+                self.beginning()
             }
         }
     }
+
+    /// There is nothing before; why, if that is not where the program began.
+    fn beginning(&mut self) -> Reason {
+        let why = self.machine.why_no_past();
+        self.message = why.map(|why| format!("rvvsim: no way back from here: {why}\n"));
+        Reason::ReplayLog { tid: None, pos: ReplayLogPosition::Begin }
+    }
+
+    /// Whether the state may be changed; if not, says why.
+    pub fn may_change(&self) -> bool {
+        let may = self.machine.may_change();
+        if !may {
+            crate::say::note(FIXED);
+        }
+        may
+    }
 }
 
-const BEGINNING: Reason = Reason::ReplayLog { tid: None, pos: ReplayLogPosition::Begin };
+const LOST: &str = "rvvsim: the past did not come out as it was; this is the present\n";
+
+const FIXED: &str = "\
+rvvsim: gdb: nothing can be changed here: since then the program has made system calls, which the host cannot
+take back; `continue` leads to where it was
+";
+
+/// Whether two ranges of addresses have one in common.
+fn meet((a, a_len): (u64, u64), (b, b_len): (u64, u64)) -> bool {
+    a < b.saturating_add(b_len) && b < a.saturating_add(a_len)
+}
 
 /// gdb's id of a thread: 0 means any.
 pub fn tid(id: u32) -> Tid {

@@ -5,7 +5,7 @@ use super::*;
 const GDB: &str = "gdb-multiarch";
 
 /// What gdb prints for these commands, after it has connected; `None` without a gdb.
-fn session(port: &str, program: Option<&Elf>, commands: &[&str]) -> Option<String> {
+pub fn session(port: &str, program: Option<&Elf>, commands: &[&str]) -> Option<String> {
     if Command::new(GDB).arg("--version").output().is_err() {
         println!("skipped: no {GDB}");
         return None;
@@ -23,7 +23,7 @@ fn session(port: &str, program: Option<&Elf>, commands: &[&str]) -> Option<Strin
 }
 
 /// These lines are in the text, in this order.
-fn has_in_order(text: &str, lines: &[&str]) {
+pub fn has_in_order(text: &str, lines: &[&str]) {
     let mut rest = text;
     for line in lines {
         let Some(at) = rest.find(line) else { panic!("no {line:?} at its place in:\n{text}") };
@@ -63,7 +63,7 @@ fn gdb_prints_and_sets_vector_registers() {
     }
 }
 
-fn kill(mut child: Child) {
+pub fn kill(mut child: Child) {
     child.kill().expect("it runs");
     child.wait().expect("it ends");
 }
