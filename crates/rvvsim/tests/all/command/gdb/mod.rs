@@ -1,5 +1,6 @@
 //! `--gdb`: by the protocol itself, and with gdb where there is one.
 
+mod dynamic;
 mod files;
 mod hostile;
 mod reverse;
