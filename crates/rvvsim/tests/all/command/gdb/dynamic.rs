@@ -21,22 +21,21 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// The program and the folder of its libraries; `None` without a compiler or its C library.
-fn program() -> Option<(Elf, String)> {
-    let elf = Elf::new("dynamic", SOURCE.as_bytes());
-    let mut command = Command::new(CC);
-    let built = command.args(["-g", "-O0", "-x", "c"]).arg(&elf.0).arg("-o").arg(&elf.0).output();
+/// The program, its source and the folder of its libraries; `None` without a compiler or its C library.
+fn program() -> Option<(Elf, Elf, String)> {
+    let (source, elf) = (Elf::new("source", SOURCE.as_bytes()), Elf::new("dynamic", b""));
+    let built = Command::new(CC).args(["-g", "-O0", "-x", "c"]).arg(&source.0).arg("-o").arg(&elf.0).output();
     if !built.is_ok_and(|output| output.status.success()) {
         println!("skipped: no {CC} that links with a C library");
         return None;
     }
     let root = "/usr/riscv64-linux-gnu";
-    PathBuf::from(root).join("lib/libc.so.6").exists().then(|| (elf, root.to_string()))
+    PathBuf::from(root).join("lib/libc.so.6").exists().then(|| (elf, source, root.to_string()))
 }
 
 #[test]
 fn gdb_finds_libraries_by_the_connection_and_goes_back_in_a_dynamic_program() {
-    let Some((elf, root)) = program() else { return };
+    let Some((elf, _source, root)) = program() else { return };
     let (mut child, port) = start_with(&elf, &["--sysroot", &root], "", Stdio::piped());
     let commands = [
         "break twice",
