@@ -23,6 +23,8 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// How long it goes on. What is at work then has a twentieth of that to end, but no more than a minute.
     pub time: Option<Duration>,
+    /// How much CPU time it may take, compilers included. What is at work then ends.
+    pub cpu_time: Option<Duration>,
     /// Programs `0..count` of the plan; without end if there is none.
     pub count: Option<u64>,
     /// Programs in a batch.
@@ -227,9 +229,16 @@ pub fn run(
     let until = options.time.map(|t| begin + t);
     let end = options.time.map(|t| begin + t + grace(t));
     let given_up = || give_up.load(Ordering::Relaxed);
-    let late = || until.is_some_and(|u| Instant::now() >= u);
+    let cpu_left = || options.cpu_time.map(|t| t.saturating_sub(Duration::from_secs_f64(cpu_now())));
+    let late = || {
+        until.is_some_and(|u| Instant::now() >= u) || cpu_left().is_some_and(|cpu_left| cpu_left.is_zero())
+    };
     let enough = || stop.load(Ordering::Relaxed) || given_up() || late() || campaign.all_dropped();
-    let left = || until.map(|u| u.saturating_duration_since(Instant::now()));
+    let left = || {
+        let by_clock = until.map(|u| u.saturating_duration_since(Instant::now()));
+        let by_cpu = cpu_left().map(|t| t / options.jobs.clamp(1, 1024) as u32);
+        by_clock.into_iter().chain(by_cpu).min()
+    };
     let result = std::thread::scope(|scope| {
         let (to_main, messages) = channel();
         for worker in 0..options.jobs.max(1) {

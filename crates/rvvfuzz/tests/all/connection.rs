@@ -246,6 +246,7 @@ fn all_that_a_worker_does(place: &Place, seed: u64) -> u64 {
     let order = Order {
         settings: Settings { seed, ..Settings::default() },
         seconds: 1.0,
+        cpu: false,
         jobs: 1,
         version: "1".into(),
     };

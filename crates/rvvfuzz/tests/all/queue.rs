@@ -40,7 +40,13 @@ fn batch(first: u64, rest: Option<Vec<usize>>) -> BatchRecord {
 }
 
 fn order(seed: u64) -> Order {
-    Order { settings: Settings { seed, ..settings() }, seconds: 2.0, jobs: 1, version: "1".into() }
+    Order {
+        settings: Settings { seed, ..settings() },
+        seconds: 2.0,
+        cpu: false,
+        jobs: 1,
+        version: "1".into(),
+    }
 }
 
 fn reduction() -> Reduction {
@@ -284,6 +290,31 @@ fn killed_in_the_middle(test: &str, folder: &Path, store: &str) {
     let (code, text) = run(folder, &["report", "--store", store, "--html", "page.html"]);
     assert_eq!(code, 1, "{text}");
     assert!(std::fs::read_to_string(folder.join("page.html")).unwrap().contains("pass 7, Pass7 on f"));
+}
+
+/// A campaign that is as long as a CPU time says is not ended by the clock, and not run again.
+#[test]
+fn a_campaign_of_the_yardstick_has_its_cpu_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(bin) = broken_clang(folder.path()) else {
+        println!("a_campaign_of_the_yardstick_has_its_cpu_time: skipped, no clang 19 or later (tools/setup)");
+        return;
+    };
+    let line = "yardstick --compilers broken-clang --seeds 1 --time 2s --cpu --levels -O1 --vlen 128 --ops 1-4 \
+                --intrinsics vadd_vv_i32m1 --batch 4 --inputs 0 --json measured.json";
+    let line: Vec<&str> = line.split_whitespace().collect();
+    let measure = || {
+        let mut command = rvvfuzz(folder.path(), &line);
+        let output = command.env("PATH", format!("{}:/usr/bin:/bin", bin.display())).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        let text = std::fs::read_to_string(folder.path().join("measured.json")).unwrap();
+        let measured: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let campaign = &measured["campaigns"][0];
+        (campaign["cpu_minutes"].as_f64().unwrap(), campaign["programs"].as_u64().unwrap())
+    };
+    let (minutes, programs) = measure();
+    assert!(minutes * 60.0 >= 2.0 && programs > 0, "{programs} programs in {minutes} CPU-minutes");
+    assert_eq!(measure(), (minutes, programs));
 }
 
 #[test]

@@ -93,6 +93,7 @@ impl Command {
             let options = Options {
                 jobs: self.jobs.into(),
                 time: None,
+                cpu_time: None,
                 count: Some(self.count),
                 batch: settings.batch,
                 reducer: None,

@@ -230,6 +230,7 @@ impl Command {
         let options = Options {
             jobs: self.jobs.into(),
             time,
+            cpu_time: None,
             count: self.count,
             batch: settings.batch,
             reducer,

@@ -154,6 +154,7 @@ impl Command {
         let options = Options {
             jobs: self.jobs.into(),
             time: self.time,
+            cpu_time: None,
             count: None,
             batch: settings.batch,
             reducer: if self.no_reduce { None } else { Some(&reducer as &dyn Reduce) },

@@ -48,6 +48,9 @@ pub struct Command {
     /// Time of each campaign
     #[arg(long, value_parser = duration, default_value = "8m")]
     time: Duration,
+    /// --time is CPU time, compilers included, so that other work on the machine takes nothing from it
+    #[arg(long)]
+    cpu: bool,
     /// Worker threads of a campaign
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
@@ -157,12 +160,13 @@ impl Command {
     /// Each compiler with each seed, here, one after the other.
     fn here(&self, compilers: &[Compiler], stop: &AtomicBool) -> Result<Vec<Measured>, String> {
         std::fs::create_dir_all(&self.folder).map_err(|e| format!("{}: {e}", self.folder.display()))?;
+        let length = Length { time: self.time, cpu: self.cpu, jobs: self.jobs };
         let mut campaigns = Vec::new();
         for n in 0..u64::from(self.seeds) {
             for compiler in compilers {
                 let settings = self.settings(compiler, n);
                 let path = self.folder.join(format!("{}-{}.db", compiler.name, settings.seed));
-                campaigns.push(campaign(compiler, &settings, &path, (self.time, self.jobs), stop)?);
+                campaigns.push(campaign(compiler, &settings, &path, &length, stop)?);
                 if stop.load(Ordering::Relaxed) {
                     return Err("stopped; the same command continues".to_string());
                 }
@@ -183,6 +187,7 @@ impl Command {
         let order = |(n, compiler): (u64, &Compiler)| Order {
             settings: self.settings(compiler, n),
             seconds: self.time.as_secs_f64(),
+            cpu: self.cpu,
             jobs: self.jobs,
             version: env!("CARGO_PKG_VERSION").to_string(),
         };
@@ -223,7 +228,8 @@ impl Command {
         let compiler = Compiler::find(named.ok_or_else(|| wrong("it has no compiler".to_string()))?)?;
         let time = Duration::try_from_secs_f64(order.seconds).map_err(|e| wrong(e.to_string()))?;
         let file = self.folder.join("campaign.db");
-        let measured = campaign(&compiler, &order.settings, &file, (time, order.jobs), &stop)?;
+        let length = Length { time, cpu: order.cpu, jobs: order.jobs };
+        let measured = campaign(&compiler, &order.settings, &file, &length, &stop)?;
         if stop.load(Ordering::Relaxed) {
             return Err("stopped".to_string());
         }
@@ -233,25 +239,36 @@ impl Command {
     }
 }
 
+/// How long a campaign is.
+struct Length {
+    time: Duration,
+    /// Whether that is CPU time.
+    cpu: bool,
+    jobs: u16,
+}
+
 /// The campaign of a compiler and a seed: run, continued, or only read.
 fn campaign(
     compiler: &Compiler,
     settings: &Settings,
     path: &Path,
-    (time, jobs): (Duration, u16),
+    length: &Length,
     stop: &AtomicBool,
 ) -> Result<Measured, String> {
     let (mut store, campaign) = open(path, settings)?;
     let fail = |e: StoreError| e.to_string();
-    let left = time.saturating_sub(Duration::from_secs_f64(store.before().clock.max(0.0)));
-    let done = store.meta("finished").map_err(fail)?.is_some_and(|t| t == time.as_secs().to_string());
+    let spent = if length.cpu { store.before().cpu } else { store.before().clock };
+    let left = length.time.saturating_sub(Duration::from_secs_f64(spent.max(0.0)));
+    let finished = format!("{}{}", length.time.as_secs(), if length.cpu { " of CPU time" } else { "" });
+    let done = store.meta("finished").map_err(fail)?.is_some_and(|t| t == finished);
     if !done && !left.is_zero() {
         try_testbeds(&campaign.testbeds, &Named::all(settings), &settings.limits())?;
         let mut line = LiveLine::default();
         line.say(&format!("{} {}, seed {}", compiler.name, compiler.version, settings.seed));
         let options = Options {
-            jobs: jobs.into(),
-            time: Some(left),
+            jobs: length.jobs.into(),
+            time: (!length.cpu).then_some(left),
+            cpu_time: length.cpu.then_some(left),
             count: None,
             batch: settings.batch,
             reducer: None,
@@ -265,7 +282,7 @@ fn campaign(
         line.end();
         result.map_err(|e| e.to_string())?;
         if !stop.load(Ordering::Relaxed) {
-            store.save_meta("finished", &time.as_secs().to_string()).map_err(fail)?;
+            store.save_meta("finished", &finished).map_err(fail)?;
         }
     }
     errln!("{} {}, seed {}: recognising verdicts", compiler.name, compiler.version, settings.seed);

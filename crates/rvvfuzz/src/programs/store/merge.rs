@@ -366,7 +366,7 @@ mod tests {
         assert!(from.save_leased_reduction(id, &reduction, leases.worker(), 60.0).unwrap());
         let order = |seed| {
             let settings = Settings { seed, ..Settings::default() };
-            Order { settings, seconds: 1.0, jobs: 1, version: "1".to_string() }
+            Order { settings, seconds: 1.0, cpu: false, jobs: 1, version: "1".to_string() }
         };
         let leases = leases.measuring(|_| true);
         let done = from.order_all(&[order(1)], 0).unwrap()[0].id;

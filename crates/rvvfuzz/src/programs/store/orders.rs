@@ -12,6 +12,9 @@ pub struct Order {
     pub settings: Settings,
     /// How long it takes.
     pub seconds: f64,
+    /// Whether that is CPU time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cpu: bool,
     /// Worker threads.
     pub jobs: u16,
     /// The version of rvvfuzz that ordered it.
