@@ -22,6 +22,8 @@ pub enum Source {
     Overlap,
     /// An element past the `vl` that a fault-only-first load left.
     FaultOnlyFirst,
+    /// An element past the least `vl` that the machine may have chosen.
+    ChosenLength,
     /// An element whose mask bit is undefined.
     UnknownMask,
     /// Two elements of an unordered store went to one place.
@@ -54,6 +56,7 @@ impl Source {
             Source::MaskTail => "a bit past vl of a mask",
             Source::Overlap => "an element left agnostic since a source of another width overlaps the result",
             Source::FaultOnlyFirst => "an element past the vl that the fault-only-first load left",
+            Source::ChosenLength => "an element that a machine with another choice of vl does not write",
             Source::UnknownMask => "an element whose mask bit is undefined",
             Source::Unordered => "two elements that differ were stored to one place, in any order",
             Source::Register => "a vector register that was never written",
@@ -76,6 +79,7 @@ impl Source {
             Source::MaskTail => "norm:vreg_mask_tail_agn",
             Source::Overlap => "norm:vreg_overlap_agn",
             Source::FaultOnlyFirst => "norm:vector_ff_past_trap",
+            Source::ChosenLength => "norm:vl_val_list",
             Source::UnknownMask => "norm:vector_inactive_element",
             Source::Unordered => "norm:vector_ls_stride_unordered_op",
             Source::Register => "psABI: vector registers are temporary",
@@ -168,6 +172,16 @@ impl Origins {
 
     fn get(&self, id: Id) -> Option<&(Step, u32, u8)> {
         self.steps.get((id as usize).checked_sub(1)?)
+    }
+
+    /// Why what has this origin became undefined.
+    pub fn source(&self, id: Id) -> Option<Source> {
+        let mut step = self.get(id)?.0;
+        // Paths have at most LONGEST steps.
+        while step.source.is_none() {
+            step = self.get(step.from)?.0;
+        }
+        step.source
     }
 
     /// The path that a number stands for.

@@ -29,6 +29,15 @@ pub struct Frame {
     pub sp: u64,
 }
 
+/// A `vsetvli` with VLMAX < AVL < 2·VLMAX, for which machines choose `vl`.
+#[derive(Clone, Copy)]
+pub struct Chosen {
+    /// The instruction.
+    pub pc: u64,
+    /// The least that `vl` may be (norm:vl_val_list).
+    pub least: usize,
+}
+
 /// The shadow of a thread's registers.
 #[derive(Clone)]
 pub struct Registers {
@@ -42,8 +51,8 @@ pub struct Registers {
     pub config_lost: Option<&'static str>,
     /// Why `vxrm` is not.
     pub vxrm_lost: Option<&'static str>,
-    /// The `vsetvli` whose `vl` was the machine's choice, and is not known to the program.
-    pub vl_chosen: Option<u64>,
+    /// `vl` is the machine's choice, and not known to the program.
+    pub vl_chosen: Option<Chosen>,
     /// AVL and VLMAX of the last `vsetvli` that told the program its `vl`. For the same two it is the same on
     /// any machine (norm:vl_val_list).
     pub told: [(u64, u64); 16],

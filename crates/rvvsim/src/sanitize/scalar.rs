@@ -342,7 +342,7 @@ impl Sanitizer {
         let writes = matches!(op, Op::Csrrw | Op::Csrrwi) || inst.rs1 != 0;
         match number {
             // The program asks which.
-            csr::VL => self.regs.vl_chosen = None,
+            csr::VL => self.length_is_known(),
             csr::VXRM | csr::VCSR if writes => self.regs.vxrm_lost = None,
             _ => {}
         }

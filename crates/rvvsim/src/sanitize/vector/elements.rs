@@ -61,23 +61,28 @@ impl Sanitizer {
     }
 
     pub(super) fn finish_mask(&mut self, cx: &Context) {
-        let vl = cx.vl;
-        if vl >= 8 * cx.vlenb {
+        let origin = self.origins.born(Source::MaskTail, self.pc, cx.vl);
+        self.lose_bits(cx, cx.vl, origin);
+    }
+
+    /// Makes the bits of a mask from bit `from` on undefined.
+    pub(super) fn lose_bits(&mut self, cx: &Context, from: usize, origin: Id) {
+        if from >= 8 * cx.vlenb {
             return;
         }
-        let origin = self.origins.born(Source::MaskTail, self.pc, vl);
-        if !vl.is_multiple_of(8) {
-            self.pending.undefined[vl / 8] |= 0xff << (vl % 8);
+        if !from.is_multiple_of(8) {
+            self.pending.undefined[from / 8] |= 0xff << (from % 8);
         }
-        let from = vl.div_ceil(8);
-        if from < self.pending.undefined.len() {
-            self.pending.undefined[from..].fill(0xff);
+        let byte = from.div_ceil(8);
+        if byte < self.pending.undefined.len() {
+            self.pending.undefined[byte..].fill(0xff);
         }
         // A word that the body shares keeps the body's origin, if that has one.
-        if !vl.is_multiple_of(64) && self.pending.undefined[vl / 64 * 8..vl / 8].iter().all(|b| *b == 0) {
-            self.pending.origin[vl / 64] = origin;
+        if !from.is_multiple_of(64) && self.pending.undefined[from / 64 * 8..from / 8].iter().all(|b| *b == 0)
+        {
+            self.pending.origin[from / 64] = origin;
         }
-        self.pending.origin[vl.div_ceil(64)..].fill(origin);
+        self.pending.origin[from.div_ceil(64)..].fill(origin);
     }
 
     /// The operand beside `vs2`: `vs1`, a scalar or the immediate.

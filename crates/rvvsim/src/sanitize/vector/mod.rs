@@ -8,6 +8,7 @@ mod rule;
 
 use super::bits::Bits;
 use super::origin::{Id, Source};
+use super::registers::Chosen;
 use super::{Kind, Next, Sanitizer, What};
 use crate::hart::Hart;
 use rule::{Rule, rule_of};
@@ -133,12 +134,30 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether it matters to an instruction how long `vl` is. Moves to and from element 0 look at most at whether
-/// it is 0 (norm:vmv_s_x_op), which none of the lengths is that a machine may choose.
-fn looks_at_vl(inst: &Inst) -> bool {
-    let shape = inst.op.shape();
-    let all = |eew| matches!(eew, Eew::Absent | Eew::Element0);
-    shape.memory.is_some() || ![shape.vd, shape.vs2, shape.vs1].into_iter().all(all)
+/// How it matters to an instruction how long `vl` is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// It does not. Moves to and from element 0 look at most at whether it is 0 (norm:vmv_s_x_op), which none
+    /// of the lengths is that a machine may choose.
+    Element0,
+    /// Elements before a shorter `vl` are what they are; the others are written or not.
+    Elements,
+    /// All of what it does: memory is written or not, a sum has more or fewer terms.
+    All,
+}
+
+impl Reach {
+    fn of(inst: &Inst) -> Reach {
+        let shape = inst.op.shape();
+        if let Some(memory) = shape.memory {
+            return if memory.store { Reach::All } else { Reach::Elements };
+        }
+        match rule_of(inst.op) {
+            Rule::ToX | Rule::ToF | Rule::ToElement0 => Reach::Element0,
+            Rule::Population | Rule::First | Rule::Compress | Rule::Reduce(_) => Reach::All,
+            _ => Reach::Elements,
+        }
+    }
 }
 
 impl Sanitizer {
@@ -156,9 +175,10 @@ impl Sanitizer {
                 return;
             }
             self.check_config(hart, inst);
-            if looks_at_vl(inst) {
-                self.check_length();
-            }
+        }
+        let reach = if whole { Reach::Element0 } else { Reach::of(inst) };
+        if reach == Reach::All {
+            self.check_length();
         }
         let context = Context::new(hart, inst);
         if self.regs.pending.is_some() {
@@ -173,6 +193,9 @@ impl Sanitizer {
             Some(_) => {
                 self.check_vector_access(hart, &context);
                 self.vector_load(hart, &context);
+                if reach == Reach::Elements {
+                    self.lose_chosen(&context, 0);
+                }
             }
             None => match rule_of(inst.op) {
                 Rule::ToX | Rule::ToF | Rule::Population | Rule::First => self.scalar_result(&context),
@@ -184,6 +207,11 @@ impl Sanitizer {
                     }
                     self.begin(&context);
                     self.operation(hart, &context, rule);
+                    if reach == Reach::Elements {
+                        // The scalar that is slid in is the last element, wherever that is.
+                        let shorter = usize::from(matches!(rule, Rule::Slide1Down));
+                        self.lose_chosen(&context, shorter);
+                    }
                     self.next = Next::Vector;
                 }
             },
@@ -341,9 +369,10 @@ impl Sanitizer {
                     self.check_x(Kind::Length, inst.rs1);
                 }
                 let asked = (avl.value, vlmax);
-                if avl.value > vlmax && avl.value < 2 * vlmax && !self.regs.told.contains(&asked) {
+                let least = avl.value.div_ceil(2);
+                if avl.value > vlmax && least < vlmax && !self.regs.told.contains(&asked) {
                     if inst.rd == 0 {
-                        self.regs.vl_chosen = Some(self.pc);
+                        self.regs.vl_chosen = Some(Chosen { pc: self.pc, least: least as usize });
                     } else {
                         self.regs.told.rotate_right(1);
                         self.regs.told[0] = asked;
@@ -371,7 +400,7 @@ impl Sanitizer {
 
     /// The instruction depends on how long `vl` is.
     fn check_length(&mut self) {
-        let Some(pc) = self.regs.vl_chosen.take() else { return };
+        let Some(Chosen { pc, .. }) = self.regs.vl_chosen.take() else { return };
         // The fault is where vl was set, not where it is used.
         let here = std::mem::replace(&mut self.pc, pc);
         let detail = "VLMAX < AVL < 2*VLMAX: vl may be anything from ceil(AVL/2) to VLMAX, and rd is x0";
@@ -379,6 +408,37 @@ impl Sanitizer {
         let rule = Some("norm:vl_val_list");
         self.found(Kind::ChosenLength, What { detail: detail.to_owned(), rule, ..What::default() });
         (self.pc, self.inst) = (here, inst);
+    }
+
+    /// The elements of the result that some machines write and others do not, as they choose another `vl`. They
+    /// are undefined until the program asks for `vl`: compilers give `vl` of a group to an operation whose
+    /// element 0 is all that counts.
+    fn lose_chosen(&mut self, cx: &Context, before: usize) {
+        let (Some(Chosen { pc, least }), Some(vd)) = (self.regs.vl_chosen, cx.vd) else { return };
+        let least = least - before;
+        let origin = self.origins.born(Source::ChosenLength, pc, least);
+        if vd.size == 0 {
+            self.lose_bits(cx, least, origin);
+            return;
+        }
+        let group = vd.registers * cx.vlenb;
+        for field in 0..usize::from(cx.shape.fields(cx.inst)) {
+            let first = field * group;
+            self.lose(first + least * vd.size, first + cx.vlmax * vd.size, origin);
+        }
+    }
+
+    /// The program asks for `vl`: what was undefined since the machine had chosen it is not so any more.
+    pub(super) fn length_is_known(&mut self) {
+        if self.regs.vl_chosen.take().is_none() {
+            return;
+        }
+        for (word, origin) in self.regs.v_origin.iter().enumerate() {
+            if self.origins.source(*origin) == Some(Source::ChosenLength) {
+                let end = (8 * word + 8).min(self.regs.v.len());
+                self.regs.v[8 * word..end].fill(0);
+            }
+        }
     }
 
     /// Whether the instruction shifts by an immediate or scalar 0, which rounds nothing: compilers clip so,

@@ -1,7 +1,8 @@
 //! `--sanitize`: planted faults are found at their lines, and mended programs are silent.
 //!
-//! The programs are in `testsuite/sanitize/`. They need a gcc that knows the intrinsics, with a static C
-//! library (`RISCV_RVV_CC`, else `riscv64-linux-gnu-gcc-14`, 15 or 16). Without one they are skipped.
+//! The programs are in `testsuite/sanitize/`. They need a compiler that knows the intrinsics, with a static C
+//! library (`RISCV_RVV_CC`, else `riscv64-linux-gnu-gcc-14`, 15 or 16, else `clang-19`). Without one they are
+//! skipped.
 
 use super::guest::*;
 use rvv_asm::asm::Asm;
@@ -26,15 +27,29 @@ fn programs() -> Vec<PathBuf> {
     files
 }
 
-fn compiler() -> Option<String> {
-    let usual = ["riscv64-linux-gnu-gcc-14", "riscv64-linux-gnu-gcc-15", "riscv64-linux-gnu-gcc-16"];
+fn compiler() -> Option<Vec<String>> {
+    let usual = [
+        "riscv64-linux-gnu-gcc-14",
+        "riscv64-linux-gnu-gcc-15",
+        "riscv64-linux-gnu-gcc-16",
+        "clang-19 --target=riscv64-linux-gnu -fuse-ld=lld-19",
+    ];
     let names = std::env::var("RISCV_RVV_CC").map_or(usual.map(str::to_owned).to_vec(), |name| vec![name]);
-    let there = |name: &String| {
-        let mut command = Command::new(name);
+    let words = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let there = |line: &Vec<String>| {
+        let mut command = Command::new(&line[0]);
         command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|s| s.success())
     };
-    names.into_iter().find(there)
+    names.iter().map(words).find(there)
+}
+
+/// Builds a program with debug information, from C with intrinsics.
+fn build(compiler: &[String], source: &Path, elf: &Path, more: &[&str]) -> Result<(), String> {
+    let mut build = Command::new(&compiler[0]);
+    build.args(&compiler[1..]).args(["-w", "-g", "-O1", "-march=rv64gcv", "-static"]).args(more);
+    let built = build.arg("-o").arg(elf).arg(source).output().map_err(|e| e.to_string())?;
+    if built.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&built.stderr).into_owned()) }
 }
 
 fn sanitized(args: &[&str], program: &Path) -> (Option<i32>, String) {
@@ -72,7 +87,7 @@ fn findings(report: &str, file: &str) -> Vec<(String, u32)> {
 #[test]
 fn planted_faults_are_found_at_their_lines_and_mended_programs_are_silent() {
     let Some(compiler) = compiler() else {
-        println!("skipped: no gcc with RVV intrinsics (tools/setup installs one, or set RISCV_RVV_CC)");
+        println!("skipped: no compiler with RVV intrinsics (tools/setup installs one, or set RISCV_RVV_CC)");
         return;
     };
     let programs = programs();
@@ -86,15 +101,7 @@ fn planted_faults_are_found_at_their_lines_and_mended_programs_are_silent() {
         let kind = text.strip_prefix("// ").and_then(|t| t.split(':').next()).ok_or("no kind")?;
         let line = text.lines().position(|l| l.contains("// HERE")).ok_or("no line")? as u32 + 1;
         let elf = scratch.0.join(format!("{file}-{mended}"));
-        let mut build = Command::new(&compiler);
-        build.args(["-w", "-g", "-O1", "-march=rv64gcv", "-static", "-o"]).arg(&elf).arg(source);
-        if mended {
-            build.arg("-DMENDED");
-        }
-        let built = build.output().map_err(|e| e.to_string())?;
-        if !built.status.success() {
-            return Err(String::from_utf8_lossy(&built.stderr).into_owned());
-        }
+        build(&compiler, source, &elf, if mended { &["-DMENDED"] } else { &[] })?;
         let (status, report) = sanitized(&["--vlen", "128"], &elf);
         match mended {
             true if status == Some(0) && report == "rvvsim: sanitize: nothing found\n" => Ok(()),
@@ -117,7 +124,7 @@ fn planted_faults_are_found_at_their_lines_and_mended_programs_are_silent() {
         }
     });
     let problems = problems.into_inner().unwrap();
-    assert!(problems.is_empty(), "{compiler}:\n{}", problems.join("\n"));
+    assert!(problems.is_empty(), "{}:\n{}", compiler.join(" "), problems.join("\n"));
 }
 
 /// A program that branches on the tail of a vector, and ends with status 5.
@@ -198,28 +205,78 @@ fn a_shift_by_zero_does_not_use_vxrm() {
     }
 }
 
-/// Whatever `vl` a machine chooses, it is not 0: moves to and from element 0 do not depend on it, and clang
-/// sets it for them as it likes.
+/// Where the machine chooses `vl`, elements that another choice would not have written are undefined, and what
+/// writes memory or sums up is reported at once. Element 0 is there whatever is chosen, and a program that asks
+/// for `vl` knows how many there are.
 #[test]
-fn moves_of_element_0_do_not_depend_on_a_chosen_vl() {
+fn a_chosen_vl_matters_where_another_choice_does() {
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    enum Does {
+        Move,
+        Add,
+        Store,
+        Sum,
+        BranchOnLast,
+        BranchOnFirst,
+        AskAndBranchOnLast,
+    }
+    use Does::*;
     let scratch = Folder::new("sanitize-chosen-vl");
-    for (adds, status) in [(false, 0), (true, 123)] {
+    for (avl, does, kind) in [
+        (6, Move, None),
+        (6, Add, None),
+        (6, Store, Some("chosen-vl")),
+        (6, Sum, Some("chosen-vl")),
+        (6, BranchOnLast, Some("undefined-branch")),
+        (6, BranchOnFirst, None),
+        (6, AskAndBranchOnLast, None),
+        // ceil(7/2) is VLMAX, which leaves no choice.
+        (7, Store, None),
+        (7, BranchOnLast, None),
+    ] {
         let elf = linux(|a| {
-            a.li(A1, 6);
+            a.li(A1, avl);
             a.li(A2, 1);
+            // No tail: all four elements are there before.
+            vsetivli(a, 4, E32_M1_TA_MA);
+            vmv_v_i(a, 8, 1);
             vsetvli(a, 0, A1, E32_M1_TA_MA);
-            a.inst(&Inst { rd: 8, rs1: A2, ..Inst::new(Op::VmvSX) });
+            a.inst(&Inst { rd: 7, rs1: A2, ..Inst::new(Op::VmvSX) });
             // vl is kept, and not looked at.
             vsetvli(a, 0, 0, E32_M1_TA_MA);
-            a.inst(&Inst { rd: A3, rs2: 8, ..Inst::new(Op::VmvXS) });
-            if adds {
-                a.inst(&Inst { rd: 9, rs1: 8, rs2: 8, ..Inst::new(Op::VaddVv) });
+            if does == Move {
+                a.inst(&Inst { rd: A3, rs2: 7, ..Inst::new(Op::VmvXS) });
+                a.li(A4, 0);
+                return;
+            }
+            a.inst(&Inst { rd: 9, rs1: 8, rs2: 8, ..Inst::new(Op::VaddVv) });
+            match does {
+                Store => {
+                    a.li(A0, DATA + 64);
+                    memory(a, "vse32.v", 9, A0);
+                }
+                Sum => a.inst(&Inst { rd: 9, rs1: 8, rs2: 8, ..Inst::new(Op::VredsumVs) }),
+                BranchOnLast | BranchOnFirst | AskAndBranchOnLast => {
+                    if does == AskAndBranchOnLast {
+                        a.inst(&Inst { rd: A3, imm: 0xc20, ..Inst::new(Op::Csrrs) });
+                    }
+                    vsetivli(a, 1, E32_M1_TA_MA);
+                    let imm = if does == BranchOnFirst { 0 } else { 3 };
+                    a.inst(&Inst { rd: 10, rs2: 9, imm, ..Inst::new(Op::VslidedownVi) });
+                    a.inst(&Inst { rd: A4, rs2: 10, ..Inst::new(Op::VmvXS) });
+                    let past = a.label();
+                    a.branch(Op::Beq, A4, 0, past);
+                    a.place(past);
+                }
+                Move | Add => {}
             }
             a.li(A4, 0);
         });
         let (is, report) = sanitized(&["--vlen", "128"], &file(&scratch, "moves", &elf));
-        assert_eq!(is, Some(status), "{report}");
-        assert_eq!(report.contains("chosen-vl"), adds, "{report}");
+        assert_eq!(is, Some(if kind.is_some() { 123 } else { 0 }), "{avl} {does:?}: {report}");
+        if let Some(kind) = kind {
+            assert!(report.contains(kind) && report.contains("norm:vl_val_list"), "{avl} {does:?}: {report}");
+        }
     }
 }
 
@@ -293,15 +350,13 @@ fn hostile_suppressions_are_refused() {
 #[test]
 fn malformed_dwarf_hides_no_finding_and_ends_no_run() {
     let Some(compiler) = compiler() else {
-        println!("skipped: no gcc with RVV intrinsics (tools/setup installs one, or set RISCV_RVV_CC)");
+        println!("skipped: no compiler with RVV intrinsics (tools/setup installs one, or set RISCV_RVV_CC)");
         return;
     };
     let scratch = Folder::new("sanitize-dwarf");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testsuite/sanitize/tail_branch.c");
     let elf = scratch.0.join("good");
-    let mut build = Command::new(&compiler);
-    build.args(["-w", "-g", "-O1", "-march=rv64gcv", "-static", "-o"]).arg(&elf).arg(&source);
-    assert!(build.status().expect("the compiler runs").success());
+    build(&compiler, &source, &elf, &[]).expect("it is built");
     let good = std::fs::read(&elf).expect("the program");
     let image = rvvsim::elf::Image::parse(&good).expect("it is an ELF");
     let names =
