@@ -109,7 +109,7 @@ impl Command {
         Ok(false)
     }
 
-    /// The testbeds on which the program fails, or all of them.
+    /// The testbeds on which the program fails, or all on which it was run: most were not drawn for it.
     fn testbeds(&self, store: &Store, v: &StoredVerdict) -> Result<(), StoreError> {
         let names = store.testbeds()?;
         let letters = store.outcomes(v.program)?.unwrap_or_default();
@@ -120,6 +120,7 @@ impl Command {
         outln!("\nProgram {} fails on {failing} of {judged} testbeds", v.program);
         let mut shown = 0;
         for (number, (name, letter)) in names.iter().zip(letters.chars()).enumerate() {
+            let Some(outcome) = kind(letter) else { continue };
             if !self.all && (!fails(letter) || shown == FAILING) {
                 continue;
             }
@@ -128,13 +129,16 @@ impl Command {
                 .iter()
                 .find(|(t, _)| *t == number)
                 .map_or("", |(_, d)| d.lines().next().unwrap_or(""));
-            let outcome = kind(letter).map_or("not run", Kind::name);
+            let outcome = outcome.name();
             let mark = if v.testbeds.contains(&number) { '>' } else { ' ' };
             let said = plain(&said.chars().take(100).collect::<String>());
             outln!("{mark} {:<52} {outcome} {said}", plain(name));
         }
         if !self.all && failing > shown {
             outln!("  and {} more", failing - shown);
+        }
+        if self.all && names.len() > shown {
+            outln!("  on {} others it was not run", names.len() - shown);
         }
         Ok(())
     }
