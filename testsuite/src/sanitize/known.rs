@@ -25,7 +25,9 @@ pub fn fault_of(with: &Build, program: &Program, vlen: u32) -> Result<Option<&'s
         let Some(changed) = probe.change(program) else { continue };
         let Ok(expected) = evaluate(&changed, &Options::new(vlen)) else { continue };
         let case = Case::known(0, changed, vec![((vlen, VlChoice::Max), expected.clone())]);
-        let parts = build(with, &[case], &Limits::default()).map_err(|e| e.to_string())?;
+        let flags = [&with.flags[..], &probe.flags].concat();
+        let parts = build(&Build::new(&with.compiler, &flags), &[case], &Limits::default())
+            .map_err(|e| e.to_string())?;
         let Some(elf) = parts.into_iter().next().and_then(|part| part.elf.ok()) else { continue };
         let image = Image::parse(&elf).map_err(|e| e.to_string())?;
         if !says_what_is_not_so(&image, &expected)? {

@@ -553,16 +553,21 @@ impl Campaign {
     pub fn fault(&self, verdict: &Verdict, program: &Program, end: Option<Instant>) -> Option<String> {
         let limits = Limits { until: end, ..self.limits };
         let seen = Observation::new(&self.testbeds, verdict, program)?;
-        seen.fault(&mut |_, changed| self.passes_within(verdict, changed, &limits))
+        seen.fault(&mut |fault, changed| {
+            let flags = fault.gone.as_ref().map_or(&[][..], |probe| &probe.flags);
+            self.passes_within(verdict, changed, flags, &limits)
+        })
     }
 
     /// Whether a program passes where a verdict says that another does not.
     pub fn passes(&self, verdict: &Verdict, program: &Program) -> bool {
-        self.passes_within(verdict, program, &self.limits)
+        self.passes_within(verdict, program, &[], &self.limits)
     }
 
-    fn passes_within(&self, verdict: &Verdict, program: &Program, limits: &Limits) -> bool {
-        let Some(target) = Target::of_verdict(&self.testbeds, verdict, limits) else { return false };
+    /// The same with more flags.
+    fn passes_within(&self, verdict: &Verdict, program: &Program, flags: &[String], limits: &Limits) -> bool {
+        let Some(mut target) = Target::of_verdict(&self.testbeds, verdict, limits) else { return false };
+        target.build.flags.extend_from_slice(flags);
         let place = (target.run.setup.vlen, target.run.setup.vl);
         let Ok(case) = Case::new(0, program.clone(), &[place]) else { return false };
         outcomes(&target.build, &target.run, &[case], limits).pop().flatten() == Some(Outcome::Pass)

@@ -217,7 +217,7 @@ fn whole(mut program: Program, places: &[(u32, VlChoice)]) -> Option<Program> {
     None
 }
 
-/// A change of a program that takes away what a fault needs and leaves all else.
+/// A change of a program, or of how it is compiled, that takes away what a fault needs and leaves all else.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Probe {
@@ -231,6 +231,8 @@ pub struct Probe {
     pub replace: Vec<(String, String)>,
     /// Plain C: all floating-point expressions of a kind become others.
     pub expressions: Option<Change>,
+    /// Flags besides the others, which switch off the pass at fault.
+    pub flags: Vec<String>,
 }
 
 /// An operand that is a rounding mode.
@@ -244,7 +246,7 @@ pub enum Mode {
 }
 
 impl Probe {
-    /// The changed program; `None` if there is nothing to change.
+    /// The changed program; `None` if there is nothing to change. With [`Probe::flags`] it may be the same.
     pub fn change(&self, program: &Program) -> Option<Program> {
         let mut changed = program.clone();
         if self.set_frm {
@@ -265,7 +267,8 @@ impl Probe {
                 }
             })
         });
-        (changed != *program && changed.check().is_ok()).then_some(changed)
+        let is_other = changed != *program || !self.flags.is_empty();
+        (is_other && changed.check().is_ok()).then_some(changed)
     }
 
     /// Whether nothing is left of the program without what is taken out: then it is that which fails.
