@@ -1,11 +1,11 @@
 //! Steps for element statements: loops lose rounds, dimensions and pragmas, expressions lose operands,
 //! functions lose parameters and buffers their types.
 
-use super::edit::Edit;
+use super::edit::{Edit, apply};
 use rvv_intrinsics::{Elem, Type};
 use rvv_ir::loops::{CExpr, Lane, Lanes, Loop, Pointers, Pragma, Target, variable};
 use rvv_ir::tidy::{each_stmt, nodes, tidy};
-use rvv_ir::{Arg, Compare, Expr, Function, Program, Stmt, Var};
+use rvv_ir::{Arg, Compare, Expr, Function, Node, Program, Stmt, Var};
 
 /// Loops become their first round, conditions one of their branches.
 pub fn unwrap(program: &Program) -> Vec<Edit> {
@@ -74,33 +74,86 @@ pub fn plainer_loops(program: &Program) -> Vec<Edit> {
 
 /// An expression becomes one of its operands, or a literal; a conversion goes.
 pub fn plainer_expressions(program: &Program) -> Vec<Edit> {
-    let mut found = Vec::new();
+    let simpler = |node: &Node| simpler_statements(program, node, true);
+    nodes(program).iter().flat_map(simpler).map(|(_, edit)| edit).collect()
+}
+
+/// The same expression of statements that are alike becomes one of its operands, or a literal, in all of them
+/// at once: what vectorises a group wants its statements alike. The most that goes comes first.
+pub fn plainer_groups(program: &Program) -> Vec<Program> {
+    // Statements side by side that differ in literals only, by what they have in common.
+    let mut groups: Vec<(Stmt, Vec<Node>)> = Vec::new();
     for node in nodes(program) {
-        let Some(stmt) = node.find(program).filter(|s| s.is_element()) else { continue };
-        let function = program.function(node.function);
-        // Each expression in it, by its number in the order of the walk.
-        let mut all: Vec<CExpr> = Vec::new();
-        let mut counted = stmt.clone();
-        for e in counted.expressions_mut() {
-            e.each_mut(&mut |e| all.push(e.clone()));
-        }
-        for (number, old) in all.iter().enumerate() {
-            for new in simpler(old, program, function) {
-                let mut changed = stmt.clone();
-                let mut at = 0;
-                for e in changed.expressions_mut() {
-                    e.each_mut(&mut |e| {
-                        if at == number {
-                            *e = new.clone();
-                        }
-                        at += 1;
-                    });
+        let Some(stmt @ Stmt::Set { .. }) = node.find(program) else { continue };
+        let mut common = stmt.clone();
+        for e in common.expressions_mut() {
+            e.each_mut(&mut |e| {
+                if let CExpr::Literal(_, bits) = e {
+                    *bits = 0;
                 }
-                found.push(Edit::replace(&node, vec![changed]));
-            }
+            });
+        }
+        let beside = |other: &Node| {
+            let parent = |n: &Node| n.path.split_last().map(|(_, parent)| parent.to_vec());
+            other.function == node.function && parent(other) == parent(&node)
+        };
+        match groups.iter_mut().find(|(of, members)| *of == common && beside(&members[0])) {
+            Some((_, members)) => members.push(node),
+            None => groups.push((common, vec![node])),
+        }
+    }
+    let mut found: Vec<(usize, Program)> = Vec::new();
+    for members in groups.into_iter().map(|(_, members)| members).filter(|m| m.len() > 1) {
+        // The ways to make a member simpler come in the same order for all, for literals are left out.
+        let ways: Vec<Vec<(usize, Edit)>> =
+            members.iter().map(|m| simpler_statements(program, m, false)).collect();
+        let count = ways.iter().map(Vec::len).min().unwrap_or(0);
+        for way in 0..count {
+            let edits: Vec<&Edit> = ways.iter().map(|w| &w[way].1).collect();
+            found.extend(apply(program, &edits).map(|p| (ways[0][way].0, p)));
+        }
+    }
+    found.sort_by_key(|(left, _)| *left);
+    found.into_iter().map(|(_, p)| p).filter(|p| p != program).collect()
+}
+
+/// An element statement with one expression in it made simpler, in each way there is, and how many expressions
+/// are left.
+fn simpler_statements(program: &Program, node: &Node, literals: bool) -> Vec<(usize, Edit)> {
+    let Some(stmt) = node.find(program).filter(|s| s.is_element()) else { return Vec::new() };
+    let function = program.function(node.function);
+    let mut all: Vec<CExpr> = Vec::new();
+    for e in stmt.clone().expressions_mut() {
+        e.each_mut(&mut |e| all.push(e.clone()));
+    }
+    let mut found = Vec::new();
+    for (number, old) in all.iter().enumerate() {
+        if !literals && matches!(old, CExpr::Literal(..)) {
+            continue;
+        }
+        for new in simpler(old, program, function) {
+            let changed = with_expression(stmt, number, &new);
+            let mut left = 0;
+            changed.expressions().into_iter().for_each(|e| e.each(&mut |_| left += 1));
+            found.push((left, Edit::replace(node, vec![changed])));
         }
     }
     found
+}
+
+/// A statement with another expression at a place, by its number in the order of the walk.
+fn with_expression(stmt: &Stmt, number: usize, new: &CExpr) -> Stmt {
+    let mut changed = stmt.clone();
+    let mut at = 0;
+    for e in changed.expressions_mut() {
+        e.each_mut(&mut |e| {
+            if at == number {
+                *e = new.clone();
+            }
+            at += 1;
+        });
+    }
+    changed
 }
 
 /// A vector becomes one of those that it is made of; half of the lanes go.
@@ -389,6 +442,47 @@ mod tests {
     use rvv_oracle::{Options, evaluate};
     use rvvgen::{Plan, Selection, Settings, Weights, generate};
     use std::time::Duration;
+
+    /// A fault that shows where four statements side by side shift the same way.
+    #[test]
+    fn statements_of_a_group_are_reduced_together() {
+        let lane = |to: usize, of: usize| {
+            format!(
+                "  set out0[i32({to})] = ((((in0[i32({of})] > u8({of})) ? in0[i32({of})] : u8(9)) >> \
+                 (in1[i32({to})] & i32(31))) + ((in0[i32({of})] != u8(3)) ? in1[i32({of})] : u8(1)))\n"
+            )
+        };
+        let lanes: String = [(0, 1), (1, 0), (2, 3), (3, 2)].map(|(to, of)| lane(to, of)).concat();
+        let text = format!(
+            "rvv-ir 1\ndata in0: u8[4] = seed 0x1 bits\ndata in1: u8[4] = seed 0x2 bits\n\
+             out out0: u8[4] = zero\n\nglobal fn f1() {{\n{lanes}}}\n\nmain {{\n  call f1()\n}}\n"
+        );
+        let program: Program = text.parse().unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let shape = |s: &Stmt| -> String {
+            let kept = |c: &char| !c.is_ascii_digit();
+            let mut words = String::new();
+            s.expressions().into_iter().for_each(|e| e.each(&mut |e| words += &format!("{e:?} ")));
+            words.chars().filter(kept).collect()
+        };
+        let alike = |p: &Program| {
+            let sets: Vec<Stmt> = nodes(p)
+                .iter()
+                .filter_map(|n| n.find(p))
+                .filter(|s| matches!(s, Stmt::Set { .. }))
+                .cloned()
+                .collect();
+            sets.len() == 4
+                && sets.iter().all(|s| shape(s) == shape(&sets[0]))
+                && shape(&sets[0]).contains("Shr")
+                && evaluate(p, &Options::new(128)).is_ok()
+        };
+        assert!(alike(&program), "{program}");
+        let mut shows = |candidates: &[Program]| candidates.iter().map(alike).collect();
+        let time = Duration::from_secs(600);
+        let reduced = reduce_by(&program, STEPS, 24, time, &mut shows, &|| false).unwrap();
+        let text = reduced.program.to_string();
+        assert!(!text.contains('?') && !text.contains('&') && !text.contains(" + "), "{text}");
+    }
 
     /// A fault that shows wherever a program with a meaning multiplies in a loop.
     #[test]

@@ -30,6 +30,7 @@ pub const STEPS: &[Step] = &[
     Step::Change(unwrap_blocks),
     Step::Change(loops::unwrap),
     Step::Change(loops::plainer_loops),
+    Step::Choose(loops::plainer_groups),
     Step::Change(loops::plainer_expressions),
     Step::Change(loops::plainer_vectors),
     Step::Choose(loops::literal_arguments),
