@@ -43,8 +43,10 @@ pub enum Kind {
     Product,
     /// Plain C: a call of `fma`, or a product that compilers may contract.
     Fma,
-    /// Plain C: a floating-point product with the literal -1.
+    /// Plain C: a floating-point product with the literal -1, or the negative of a vector.
     NegativeOne,
+    /// Plain C: a comparison in a group of statements side by side.
+    GroupedComparison,
     /// Plain C: a subscript with a remainder in it.
     Modulo,
 }
@@ -86,7 +88,8 @@ impl Feature {
             (stmt, Some(Kind::Fma)) => {
                 plain::has_fma(stmt) || program.contract && plain::has_product(program, node, stmt)
             }
-            (stmt, Some(Kind::NegativeOne)) => plain::has_negative_one(stmt),
+            (stmt, Some(Kind::NegativeOne)) => plain::has_negative_one(program, stmt),
+            (stmt, Some(Kind::GroupedComparison)) => plain::has_grouped_comparison(program, node, stmt),
             (stmt, Some(Kind::Modulo)) => plain::has_modulo(stmt),
             (Stmt::Call(call), _) => self.is_call(program, node, call),
             _ => false,

@@ -37,13 +37,31 @@ pub fn has_fma(stmt: &Stmt) -> bool {
     has(stmt, &|e| matches!(e, CExpr::Builtin(Builtin::Fma, _)))
 }
 
-/// Whether a statement multiplies a floating-point number by the literal -1.
-pub fn has_negative_one(stmt: &Stmt) -> bool {
+/// Whether a statement multiplies a floating-point number by the literal -1, or negates a vector of them.
+pub fn has_negative_one(program: &Program, stmt: &Stmt) -> bool {
     let in_scalars =
         |e: &CExpr| matches!(e, CExpr::Binary(Binary::Mul, a, b) if is_negative_one(a) || is_negative_one(b));
     let splat = |l: &Lane| matches!(l, Lane::Splat(elem, e) if elem.is_float() && is_one_below_zero(e));
     has(stmt, &in_scalars)
-        || has_lane(stmt, &|l| matches!(l, Lane::Binary(Binary::Mul, a, b) if splat(a) || splat(b)))
+        || has_lane(stmt, &|l| match l {
+            Lane::Binary(Binary::Mul, a, b) => splat(a) || splat(b),
+            Lane::Unary(Unary::Neg, a) => a.elem(program).is_some_and(Elem::is_float),
+            _ => false,
+        })
+}
+
+/// Whether a statement stores an element, compares something for it, and stands beside another such one.
+pub fn has_grouped_comparison(program: &Program, node: &Node, stmt: &Stmt) -> bool {
+    let compares = |s: &Stmt| {
+        matches!(s, Stmt::Set { target: Target::Element(_), .. })
+            && has(s, &|e| matches!(e, CExpr::Binary(op, ..) if op.is_truth()))
+    };
+    let Some((&last, parent)) = node.path.split_last() else { return false };
+    let beside = |place: usize| {
+        let node = Node { function: node.function, path: [parent, &[place]].concat() };
+        node.find(program).is_some_and(compares)
+    };
+    compares(stmt) && (beside(last + 1) || last > 0 && beside(last - 1))
 }
 
 /// The bits of -1 in a floating-point type.
@@ -108,7 +126,7 @@ pub enum Change {
     Negations,
     /// `a * b` becomes `a + b`: there is no product to add to.
     Products,
-    /// A factor -1 becomes -2: no product is a negation.
+    /// A factor -1 becomes -2, the negative of a vector a difference: nothing is a negation.
     NegativeOnes,
     /// Remainders in subscripts become 0.
     Moduli,
@@ -172,7 +190,7 @@ impl Change {
                     }
                 }
             }
-            (Change::Negations, lane @ Lane::Unary(Unary::Neg, _)) => {
+            (Change::Negations | Change::NegativeOnes, lane @ Lane::Unary(Unary::Neg, _)) => {
                 if let Lane::Unary(_, a) = lane {
                     let zero = || Lane::Splat(elem, CExpr::Literal(elem, 0));
                     let a = std::mem::replace(a, Box::new(zero()));
@@ -258,6 +276,8 @@ mod tests {
         assert!(factor.contains("((a[i] * f32(0xc0000000)) + f32(0xbf800000))"), "{factor}");
         let factor = changed(Change::NegativeOnes, "lanes 4 b[i32(0)] = (a[i32(0)] * splat(f32, i32(-1)))");
         assert!(factor.contains("(a[i32(0)] * splat(f32, i32(-2)))"), "{factor}");
+        let negation = changed(Change::NegativeOnes, lanes);
+        assert!(negation.contains(zero), "{negation}");
         let body = "set b[(i % i32(2))] = a[((i + i32(1)) % i32(4))]";
         let subscripts = changed(Change::Moduli, body);
         assert!(subscripts.contains("set b[i32(0)] = a[i32(0)]"), "{subscripts}");
