@@ -3,12 +3,25 @@
 use super::expr::elem;
 use super::lower::{Lower, Result};
 use super::value::{Pointer, Slot, Value, convert, literal};
-use crate::csource::{Argument, CType, Expr, ExprKind, is_intrinsic_name, resolve};
+use crate::csource::{Argument, CType, Expr, ExprKind, Function, is_intrinsic_name, resolve};
 use rvv_intrinsics::{Elem, Intrinsic, Role, Type, by_name};
 use rvv_ir::loops::{Binary, CExpr, Loop, Pragma};
 use rvv_ir::{Arg, Call, Compare, Expr as Index, Stmt, put_elem};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// Whether a parameter of one type takes a value of another: vectors are converted to nothing, numbers to numbers.
+fn may_take(param: &CType, value: &CType) -> bool {
+    let kind = |ty: &CType| match ty {
+        CType::Rvv(ty @ (Type::Vector(_) | Type::Mask(_))) => (0, Some(*ty)),
+        CType::Bool | CType::Scalar(_) | CType::Rvv(_) => (1, None),
+        CType::Pointer(_) | CType::Array(..) => (2, None),
+        CType::Struct(_) => (3, None),
+        _ => (4, None),
+    };
+    kind(param.value()) == kind(value.value())
+}
 
 impl Lower<'_> {
     pub fn call(&mut self, of: &Expr, args: &[Expr]) -> Result<Value> {
@@ -19,14 +32,30 @@ impl Lower<'_> {
         if let Some(value) = self.builtin(name, args)? {
             return Ok(value);
         }
-        let found = self.source.functions.iter().rev().find(|f| f.name == *name);
-        let Some(function) = found else {
+        let all = self.source.functions.iter().enumerate().rev().filter(|(_, f)| f.name == *name);
+        let mut fitting: Vec<_> = all.clone().filter(|(_, f)| f.params.len() == args.len()).collect();
+        fitting.dedup_by(|(_, later), (_, f)| {
+            f.params.iter().map(|p| &p.ty).eq(later.params.iter().map(|p| &p.ty))
+        });
+        // C++ has several functions of one name, told apart by what they are given.
+        let mut values = None;
+        if fitting.len() > 1 {
+            let given = args.iter().map(|a| self.value(a)).collect::<Result<Vec<_>>>()?;
+            let types = given.iter().map(|v| self.type_of(v)).collect::<Result<Vec<_>>>()?;
+            fitting.retain(|(_, f)| f.params.iter().zip(&types).all(|(p, ty)| may_take(&p.ty, ty)));
+            let same =
+                |f: &Function| f.params.iter().zip(&types).filter(|(p, ty)| p.ty.value() == *ty).count();
+            // The first of the best: later definitions come first.
+            fitting.sort_by_key(|(_, f)| Reverse(same(f)));
+            values = Some(given);
+        }
+        let Some((number, function)) = fitting.first().copied().or_else(|| all.clone().next()) else {
             return self.fail_with(
                 "a function without a body here",
                 format!("`{name}`, a function without a body here"),
             );
         };
-        if self.calls.contains(name) {
+        if self.calls.contains(&number) {
             return self.fail_with("recursion", format!("`{name}`, which calls itself"));
         }
         if function.params.len() != args.len() {
@@ -43,7 +72,7 @@ impl Lower<'_> {
             }
         };
         let mut scope = HashMap::new();
-        for (param, arg) in function.params.iter().zip(args) {
+        for (n, (param, arg)) in function.params.iter().zip(args).enumerate() {
             if let CType::Reference(_) = &param.ty
                 && let ExprKind::Name(arg) = &arg.kind
                 && let Some(slot @ Slot::Array(..)) = self.scopes.get(arg)
@@ -56,14 +85,17 @@ impl Lower<'_> {
             {
                 return self.fail_with("a reference", format!("`{}`, a reference", param.name));
             }
-            let value = self.value(arg)?;
+            let value = match &values {
+                Some(values) => values[n].clone(),
+                None => self.value(arg)?,
+            };
             let changes = super::assigns(body, &param.name);
             scope.insert(param.name.clone(), self.bind(&param.name, &param.ty, value, changes)?);
         }
         // The names of the caller are not those of the callee.
         let global = self.scopes.0.first().cloned().unwrap_or_default();
         let outer = std::mem::replace(&mut self.scopes.0, vec![global, scope]);
-        self.calls.push(name.clone());
+        self.calls.push(number);
         let place = self.place;
         let result = self.inline(body, &function.ret);
         self.calls.pop();

@@ -66,8 +66,8 @@ pub struct Lower<'s> {
     early: BTreeSet<Var>,
     /// Statements so far.
     pub statements: usize,
-    /// The functions that are being put in place.
-    pub calls: Vec<Rc<str>>,
+    /// The functions of the source that are being put in place, by number.
+    pub calls: Vec<usize>,
     /// Where `return` puts its value, and the flag it sets.
     returns: Vec<Return>,
     /// How `break` and `continue` leave.

@@ -268,7 +268,8 @@ impl Lower<'_> {
             }
             self.scopes.declare(name, slot);
         }
-        self.calls.push(function.name.clone());
+        let number = self.source.functions.iter().position(|f| std::ptr::eq(f, function));
+        self.calls.extend(number);
         let result = self.inline(body, &function.ret)?;
         self.output(result)?;
         for name in references {

@@ -40,6 +40,29 @@ fn f(bits: u64) -> f32 {
 }
 
 #[test]
+fn of_functions_with_one_name_the_one_for_the_vector_is_called() {
+    let program = imported(
+        "static inline vint32m1_t twice(vint32m1_t v, size_t vl) { return __riscv_vadd(v, v, vl); }
+         static inline vint32m2_t twice(vint32m2_t v, size_t vl) { return __riscv_vsll(v, 1, vl); }
+         static inline int twice(int a, int b) { return a * b; }
+         void f(int *p) {
+           __riscv_vse32(p, twice(__riscv_vle32_v_i32m2(p, 4), 4), 4);
+           __riscv_vse32(p + 4, twice(__riscv_vle32_v_i32m1(p + 4, twice(1, 4)), 4), 4);
+         }",
+    )
+    .unwrap();
+    let names: Vec<&str> = program.program.calls().iter().map(|c| &*c.intrinsic.name).collect();
+    let has = |part: &str| names.iter().filter(|n| n.contains(part)).count();
+    assert_eq!((has("vsll_vx_i32m2"), has("vadd_vv_i32m1")), (1, 1), "{names:?}");
+    let (before, after) = buffer(&program, "p");
+    for after in after {
+        for (a, b) in before.iter().zip(after).take(8) {
+            assert_eq!((a << 1) as u32, b as u32);
+        }
+    }
+}
+
+#[test]
 fn a_strip_loop_computes_what_the_function_does() {
     let program = imported(
         "#define SEW32(x) __riscv_##x##_f32m8
