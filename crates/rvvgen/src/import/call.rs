@@ -11,7 +11,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Whether a parameter of one type takes a value of another: vectors are converted to nothing, numbers to numbers.
+/// Whether a parameter of one type takes a value of another: vectors are converted to nothing, numbers to
+/// numbers.
 fn may_take(param: &CType, value: &CType) -> bool {
     let kind = |ty: &CType| match ty {
         CType::Rvv(ty @ (Type::Vector(_) | Type::Mask(_))) => (0, Some(*ty)),

@@ -117,8 +117,8 @@ pub fn plainer_groups(program: &Program) -> Vec<Program> {
     found.into_iter().map(|(_, p)| p).filter(|p| p != program).collect()
 }
 
-/// An element statement with one expression in it made simpler, in each way there is, and how many expressions
-/// are left.
+/// An element statement with one expression in it made simpler, in each way there is, and how many
+/// expressions are left.
 fn simpler_statements(program: &Program, node: &Node, literals: bool) -> Vec<(usize, Edit)> {
     let Some(stmt) = node.find(program).filter(|s| s.is_element()) else { return Vec::new() };
     let function = program.function(node.function);
