@@ -136,6 +136,9 @@ pub struct ProcessOptions {
     /// Signals that come to the host process are the guest's, as far as it handles, blocks or ignores them.
     /// One process can have one such guest.
     pub host_signals: bool,
+    /// SIGHUP, SIGINT and SIGTERM that would end the process end the run instead, as a signal of the guest's own
+    /// does: whoever runs the machine has something to say then.
+    pub outlives_signals: bool,
     /// The networks that the guest may use.
     pub net: Net,
     /// Say once each which system calls were asked for in vain.
@@ -172,6 +175,7 @@ impl Default for ProcessOptions {
             keep_children: false,
             host_programs: false,
             host_signals: false,
+            outlives_signals: false,
             net: Net::None,
             warn_unsupported: false,
             release: None,

@@ -36,6 +36,9 @@ pub const SIGPROF: i32 = 27;
 /// A child has ended or changed.
 pub const SIGCHLD: i32 = 17;
 /// Cannot be caught either.
+const SIGHUP: i32 = 1;
+const SIGINT: i32 = 2;
+const SIGTERM: i32 = 15;
 const SIGSTOP: i32 = 19;
 const SIGFPE: i32 = 8;
 
@@ -235,6 +238,8 @@ const HARMLESS: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
 const STOPPING: u64 = 1 << (SIGSTOP - 1) | 1 << 19 | 1 << 20 | 1 << 21;
 /// Signals that stay the host's: those of faults, and those that it alone has.
 const NOT_HEARD: u64 = UNSTOPPABLE | FAULTS | 1 << (SIGFPE - 1) | 1 << 31 | 1 << 32;
+/// Signals by which people and systems end programs: HUP, INT, TERM.
+const ENDING: u64 = 1 << (SIGHUP - 1) | 1 << (SIGINT - 1) | 1 << (SIGTERM - 1);
 /// Signals of faults, which are delivered first.
 const FAULTS: u64 = 1 << (SIGSEGV - 1) | 1 << (SIGBUS - 1) | 1 << (SIGILL - 1) | 1 << (SIGTRAP - 1);
 
@@ -403,6 +408,9 @@ impl Process {
                 self.signals.actions[signal as usize].handler = SIG_IGN;
             }
         }
+        if self.options.outlives_signals {
+            [SIGHUP, SIGINT, SIGTERM].into_iter().for_each(|signal| self.mirror(signal));
+        }
     }
 
     /// From now on a signal of the host comes to the guest.
@@ -439,6 +447,7 @@ impl Process {
             // it.
             SIG_IGN if signal == SIGCHLD => Disposition::ReceiveWithoutZombies,
             SIG_IGN => Disposition::Ignore,
+            SIG_DFL if self.options.outlives_signals && bit(signal) & ENDING != 0 => Disposition::Receive,
             SIG_DFL if !blocked && signal != SIGCHLD => Disposition::Default,
             _ => Disposition::Receive,
         };

@@ -355,7 +355,15 @@ impl Job {
         let machine = if bare {
             Machine::bare(self.config, &image)
         } else {
-            Machine::user(self.config, &image, self.process)
+            // What was seen until then is said when somebody ends the program.
+            let says = self.sanitize.is_some()
+                || self.count.is_some()
+                || self.profile.is_some()
+                || self.observers.is_some()
+                || self.trace.is_some()
+                || self.stats;
+            let process = ProcessOptions { outlives_signals: says && self.gdb.is_none(), ..self.process };
+            Machine::user(self.config, &image, process)
         };
         let mut machine = match machine {
             Ok(machine) => machine,

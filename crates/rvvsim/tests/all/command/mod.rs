@@ -3,6 +3,7 @@
 mod arguments;
 mod core;
 mod count;
+mod ended;
 mod gdb;
 pub mod guest;
 mod observed;
