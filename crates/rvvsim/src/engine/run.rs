@@ -163,17 +163,19 @@ impl Engine {
             hart.retired_in_block = 0;
             let context = Context::of(hart);
             let near = if moved { None } else { self.cache.jump(hart.pc, context) };
-            let (id, inst) = match near {
-                Some(block) => (block.id, block.insts[0].1),
+            let id = match near {
+                Some(block) => block.id,
                 None => match self.cache.find(hart, hart.pc, context, None) {
-                    Ok(Found { block, .. }) => (block.id, block.insts[0].1),
+                    Ok(Found { block, .. }) => block.id,
                     Err(trap) => return Stop::Trap(trap),
                 },
             };
-            if !each.before(hart, &inst) {
+            // Not copied: whoever looks at a copy waits for its halves to be written.
+            let block = &self.cache.blocks()[id as usize];
+            let inst = &block.insts[0].1;
+            if !each.before(hart, inst) {
                 break;
             }
-            let block = &self.cache.blocks()[id as usize];
             let End { how, at } = block.run(hart);
             hart.retired_in_block = 0;
             moved = std::mem::take(&mut hart.resync) || how == How::Anything;
@@ -181,7 +183,7 @@ impl Engine {
                 How::Trap => {
                     hart.pc = block.pc;
                     let trap = hart.trap.take();
-                    let goes_on = each.after(hart, &inst, trap.as_ref());
+                    let goes_on = each.after(hart, inst, trap.as_ref());
                     return trap.filter(|_| goes_on).map_or(Stop::Budget, Stop::Trap);
                 }
                 How::Early => hart.pc = block.pc_of(at as u16),
@@ -190,7 +192,7 @@ impl Engine {
             }
             block.ran();
             hart.instret += 1;
-            if !each.after(hart, &inst, None) {
+            if !each.after(hart, inst, None) {
                 break;
             }
         }

@@ -184,15 +184,18 @@ impl Sanitizer {
     fn load_bytes(&mut self, base: u64, from: usize, to: usize) {
         let to = to.min(self.pending.undefined.len());
         let va = base.wrapping_add(from as u64);
-        let mut origins = vec![0; (to - from) / 8 + 2];
+        let mut origins = std::mem::take(&mut self.pending.words);
+        origins.clear();
+        origins.resize((to - from) / 8 + 2, 0);
         self.memory.read(va, &mut self.pending.undefined[from..to], &mut origins);
+        self.pending.words = origins;
         if super::super::registers::all_zero(&self.pending.undefined[from..to]) {
             return;
         }
         for at in from..to {
             if self.pending.undefined[at] != 0 {
                 let word = ((va % 8) as usize + at - from) / 8;
-                self.pending.origin[at / 8] = self.origins.through(origins[word], self.pc);
+                self.pending.origin[at / 8] = self.origins.through(self.pending.words[word], self.pc);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::super::bits::{self, Bits, all_or_none, ones};
 use super::super::origin::{Id, Source};
+use super::super::registers::all_zero;
 use super::super::{Rules, Sanitizer};
 use super::rule::{Extend, How, Shift};
 use super::{Context, Operand, Part};
@@ -107,7 +108,7 @@ impl Sanitizer {
     }
 
     /// Whether every operand of the body is defined.
-    fn operands_are_defined(&self, cx: &Context) -> bool {
+    pub(super) fn operands_are_defined(&self, cx: &Context) -> bool {
         let body =
             |o: Option<Operand>| o.is_none_or(|o| o.size == 0 || self.regs.is_defined(o.at, cx.vl * o.size));
         let r = usize::from(cx.inst.rs1);
@@ -126,13 +127,23 @@ impl Sanitizer {
     pub(super) fn elementwise(&mut self, hart: &Hart, cx: &Context, how: How) {
         let Some(vd) = cx.vd else { return };
         if self.operands_are_defined(cx) {
-            if cx.is_masked() || vd.size == 0 {
-                self.elements(cx, |_, _| (0, 0));
-            } else {
-                let len = self.pending.undefined.len();
-                self.pending.undefined[(cx.vstart * vd.size).min(len)..(cx.vl * vd.size).min(len)].fill(0);
-                self.finish_tail(cx);
+            let len = self.pending.undefined.len();
+            let body = (cx.vstart * vd.size).min(len)..(cx.vl * vd.size).min(len);
+            match cx.is_masked() {
+                false if vd.size == 0 => {
+                    self.define_bits(cx);
+                    self.finish_mask(cx);
+                    return;
+                }
+                false => self.pending.undefined[body].fill(0),
+                // Neither what is written nor what stays is undefined.
+                true if vd.size > 0 && !cx.mask_agnostic && all_zero(&self.pending.undefined[body]) => {}
+                true => {
+                    self.elements(cx, |_, _| (0, 0));
+                    return;
+                }
             }
+            self.finish_tail(cx);
             return;
         }
         self.elements(cx, |s, i| s.element(hart, cx, how, vd, i));
@@ -229,7 +240,8 @@ impl Sanitizer {
     pub(super) fn reduce(&mut self, cx: &Context, how: How) {
         let (Some(vd), Some(vs2), Some(vs1)) = (cx.vd, cx.vs2, cx.vs1) else { return };
         let (mut sum, mut origin) = self.source(cx, vs1, 0);
-        if self.operands_are_defined(cx) && sum.is_defined() {
+        // Of vs1 nothing counts but element 0.
+        if sum.is_defined() && self.regs.is_defined(vs2.at, cx.vl * vs2.size) && self.is_mask_defined(cx) {
             self.element0(cx, 0, 0);
             return;
         }

@@ -20,12 +20,16 @@ impl Sanitizer {
     pub(super) fn mask_logic(&mut self, cx: &Context, op: Binary) {
         let (Some(vs2), Some(vs1)) = (cx.vs2, cx.vs1) else { return };
         let cancels = vs2.at == vs1.at && op.cancels();
+        if cancels || self.are_bits_defined(cx, vs2.at) && self.are_bits_defined(cx, vs1.at) {
+            self.define_bits(cx);
+            self.finish_mask(cx);
+            return;
+        }
         for i in cx.vstart..cx.vl {
             let word = |at: usize, bytes: &[u8]| u64::from(bytes[at + i / 8] >> (i % 8) & 1);
             let bits = |at: usize| Bits::new(word(at, cx.values), word(at, &self.regs.v));
             let (a, b) = (bits(vs2.at), bits(vs1.at));
             let undefined = match self.rules {
-                _ if cancels => 0,
                 Rules::Machine => op.undefined(a, b) & 1,
                 Rules::Intrinsics => a.undefined | b.undefined,
             };
@@ -62,7 +66,9 @@ impl Sanitizer {
     pub(super) fn scalar_result(&mut self, cx: &Context) {
         let Some(vs2) = cx.vs2 else { return };
         let Inst { rd, .. } = *cx.inst;
+        let all_defined = self.is_mask_defined(cx) && self.are_bits_defined(cx, vs2.at);
         let (undefined, origin) = match rule_of(cx.inst.op) {
+            Rule::Population | Rule::First if all_defined => (0, 0),
             Rule::Population => match (cx.vstart..cx.vl).find(|i| self.counted(cx, *i).is_none()) {
                 None => (0, 0),
                 Some(i) => {
@@ -94,6 +100,11 @@ impl Sanitizer {
     }
 
     pub(super) fn set_first(&mut self, cx: &Context, which: First) {
+        if cx.inst.vm && cx.vs2.is_some_and(|vs2| self.are_bits_defined(cx, vs2.at)) {
+            self.define_bits(cx);
+            self.finish_mask(cx);
+            return;
+        }
         // Whether a set bit has been met among those that count.
         let mut met = Some(false);
         let mut since = 0;

@@ -8,7 +8,7 @@ mod rule;
 
 use super::bits::Bits;
 use super::origin::{Id, Source};
-use super::registers::Chosen;
+use super::registers::{Chosen, all_zero};
 use super::{Kind, Next, Sanitizer, What};
 use crate::hart::Hart;
 use rule::{Rule, rule_of};
@@ -21,6 +21,8 @@ pub struct Pending {
     start: usize,
     undefined: Vec<u8>,
     origin: Vec<Id>,
+    /// Origins of memory that is loaded.
+    words: Vec<Id>,
 }
 
 impl Pending {
@@ -205,6 +207,9 @@ impl Sanitizer {
                     if !whole && vstart_past {
                         return;
                     }
+                    if self.changes_nothing(&context, rule) {
+                        return;
+                    }
                     self.begin(&context);
                     self.operation(hart, &context, rule);
                     if reach == Reach::Elements {
@@ -270,7 +275,7 @@ impl Sanitizer {
     }
 
     pub(super) fn commit_vector(&mut self) {
-        let Pending { start, undefined, origin } = &self.pending;
+        let Pending { start, undefined, origin, .. } = &self.pending;
         self.regs.v[*start..start + undefined.len()].copy_from_slice(undefined);
         self.regs.v_origin[start / 8..start / 8 + origin.len()].copy_from_slice(origin);
     }
@@ -322,7 +327,39 @@ impl Sanitizer {
 
     /// The mask of the body is defined.
     fn is_mask_defined(&self, cx: &Context) -> bool {
-        cx.inst.vm || (cx.vstart..cx.vl).all(|i| self.regs.v[i / 8] >> (i % 8) & 1 == 0)
+        cx.inst.vm || self.are_bits_defined(cx, 0)
+    }
+
+    /// The bits of the body are defined in the register that begins at byte `at`.
+    fn are_bits_defined(&self, cx: &Context, at: usize) -> bool {
+        let register = &self.regs.v[at..at + cx.vlenb];
+        let (bytes, bits) = (cx.vl / 8, cx.vl % 8);
+        // Mostly nothing before the body is undefined, either.
+        all_zero(&register[..bytes]) && (bits == 0 || register[bytes] & !(0xff << bits) == 0)
+            || (cx.vstart..cx.vl).all(|i| register[i / 8] >> (i % 8) & 1 == 0)
+    }
+
+    /// Makes the bits of the body defined in a result that is a mask.
+    fn define_bits(&mut self, cx: &Context) {
+        let register = &mut self.pending.undefined;
+        let (first, last) = (cx.vstart.next_multiple_of(8), cx.vl / 8 * 8);
+        if first < last {
+            register[first / 8..last / 8].fill(0);
+        }
+        let rest = (cx.vstart..first.min(cx.vl)).chain(last.max(first).min(cx.vl)..cx.vl);
+        rest.for_each(|i| register[i / 8] &= !(1 << (i % 8)));
+    }
+
+    /// Whether all is defined before and after: what an operation on elements reads, and all of what it writes.
+    fn changes_nothing(&self, cx: &Context, rule: Rule) -> bool {
+        let (Rule::Elements(_), Some(vd)) = (rule, cx.vd) else { return false };
+        let group = vd.registers * cx.vlenb;
+        vd.size > 0
+            && !cx.is_masked()
+            && (cx.vl * vd.size >= group || !cx.tail_agnostic)
+            && self.regs.vl_chosen.is_none()
+            && self.regs.is_defined(vd.at, group)
+            && self.operands_are_defined(cx)
     }
 
     /// The elements past `vl`, up to the end of the group, by the tail policy.
