@@ -236,7 +236,12 @@ pub fn run(
     let enough = || stop.load(Ordering::Relaxed) || given_up() || late() || campaign.all_dropped();
     let left = || {
         let by_clock = until.map(|u| u.saturating_duration_since(Instant::now()));
-        let by_cpu = cpu_left().map(|t| t / options.jobs.clamp(1, 1024) as u32);
+        // By the clock it is longer as far as the machine has other work.
+        let by_cpu = cpu_left().map(|t| {
+            let (clock, cpu) = (begin.elapsed().as_secs_f64(), cpu_now());
+            let slower = if cpu > 0.1 { (clock / cpu).clamp(1e-3, 1e3) } else { 1.0 };
+            t.mul_f64(slower)
+        });
         by_clock.into_iter().chain(by_cpu).min()
     };
     let result = std::thread::scope(|scope| {

@@ -313,7 +313,8 @@ fn a_campaign_of_the_yardstick_has_its_cpu_time() {
         (campaign["cpu_minutes"].as_f64().unwrap(), campaign["programs"].as_u64().unwrap())
     };
     let (minutes, programs) = measure();
-    assert!(minutes * 60.0 >= 2.0 && programs > 0, "{programs} programs in {minutes} CPU-minutes");
+    // What does not fit into the rest is not begun.
+    assert!(minutes * 60.0 >= 1.0 && programs > 0, "{programs} programs in {minutes} CPU-minutes");
     assert_eq!(measure(), (minutes, programs));
 }
 
