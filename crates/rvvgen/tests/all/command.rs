@@ -123,6 +123,18 @@ fn the_same_options_give_the_same_files() {
 }
 
 #[test]
+fn a_program_without_mutants_is_said_to_have_none() {
+    let dir = Dir::new("no-mutants");
+    std::fs::create_dir_all(&dir.0).unwrap();
+    let file = dir.0.join("empty.ir");
+    std::fs::write(&file, "rvv-ir 1\nout a: u8[1] = zero\n\nmain {\n}\n").unwrap();
+    let out = dir.0.join("mutants");
+    let args = ["mutate", file.to_str().unwrap(), "--count", "3", "-o", out.to_str().unwrap()];
+    says(&rvvgen(&args), 2, &["no mutation made another program", "--seed", "--with"]);
+    assert!(!out.exists());
+}
+
+#[test]
 fn a_run_is_judged() {
     let dir = Dir::new("judged");
     good(&["--seed", "7", "--emit", "elf", "--vlen", "128,512", "-o", dir.path()]);

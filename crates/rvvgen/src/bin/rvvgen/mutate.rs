@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::write::{Forms, write};
 use rvv_cli::{figures, out};
 use rvv_ir::{Node, Program, elf};
-use rvvgen::{Generated, Miss, Mutant, Mutator, Parent, Plan, Settings, generate};
+use rvvgen::{Generated, Miss, Mutant, MutateError, Mutator, Parent, Plan, Settings, generate};
 use rvvsim::config::Agnostic;
 use rvvsim::elf::Image;
 use std::borrow::Cow;
@@ -101,7 +101,12 @@ fn mutant(
         };
         let seed = options.style.seed.wrapping_mul(1 << 32).wrapping_add(i * 64 + generation);
         let made = match options.mutator.is_empty() {
-            true => parent.mutate(seed).map_err(|e| e.to_string())?,
+            true => match parent.mutate(seed) {
+                Ok(made) => made,
+                // The next one may be luckier.
+                Err(MutateError::Nothing(_)) => return Ok(last),
+                Err(e) => return Err(e.to_string()),
+            },
             false => {
                 let mutator = options.mutator[(i % options.mutator.len() as u64) as usize];
                 match (0..16).find_map(|n| parent.attempt(mutator, seed.wrapping_add(n << 48)).ok()) {
@@ -139,6 +144,11 @@ fn mutants(options: &MutateOptions, settings: &Settings, source: &Source) -> Res
         progress.show(i + 1);
     }
     drop(progress);
+    if made == 0 {
+        return Err(
+            "no mutation made another program; try another --seed, or --with a second program".to_string()
+        );
+    }
     let ran = if options.run {
         format!(", run on rvvsim at each VLEN: {} wrong", wrong.len())
     } else {
