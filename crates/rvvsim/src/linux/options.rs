@@ -136,8 +136,8 @@ pub struct ProcessOptions {
     /// Signals that come to the host process are the guest's, as far as it handles, blocks or ignores them.
     /// One process can have one such guest.
     pub host_signals: bool,
-    /// SIGHUP, SIGINT and SIGTERM that would end the process end the run instead, as a signal of the guest's own
-    /// does: whoever runs the machine has something to say then.
+    /// SIGHUP, SIGINT and SIGTERM that would end the process end the run instead, as a signal of the guest's
+    /// own does: whoever runs the machine has something to say then. For [`ProcessOptions::host_signals`].
     pub outlives_signals: bool,
     /// The networks that the guest may use.
     pub net: Net,

@@ -35,10 +35,10 @@ pub const SIGVTALRM: i32 = 26;
 pub const SIGPROF: i32 = 27;
 /// A child has ended or changed.
 pub const SIGCHLD: i32 = 17;
-/// Cannot be caught either.
 const SIGHUP: i32 = 1;
 const SIGINT: i32 = 2;
 const SIGTERM: i32 = 15;
+/// Cannot be caught either.
 const SIGSTOP: i32 = 19;
 const SIGFPE: i32 = 8;
 

@@ -350,7 +350,8 @@ impl Sanitizer {
         rest.for_each(|i| register[i / 8] &= !(1 << (i % 8)));
     }
 
-    /// Whether all is defined before and after: what an operation on elements reads, and all of what it writes.
+    /// Whether all is defined before and after: what an operation on elements reads, and all of what it
+    /// writes.
     fn changes_nothing(&self, cx: &Context, rule: Rule) -> bool {
         let (Rule::Elements(_), Some(vd)) = (rule, cx.vd) else { return false };
         let group = vd.registers * cx.vlenb;
